@@ -1,0 +1,102 @@
+# `make demo` and `make test` need python3 >= 3.11, pip, make and git; they install the rest.
+
+PYTHON ?= python3
+JOBS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+EXTRAS := dev,zstd,torch
+
+ROOMS := $(addprefix .editable/mltd/,runs analyzers sessions diagnosis tui themes)
+LINKED := $(addsuffix /__init__.py,$(ROOMS))
+MISSING := $(filter-out $(wildcard $(LINKED)),$(LINKED))
+
+# program:package, for the tests that talk to real services
+SERVICES := ssh:openssh-client sshd:openssh-server sshfs:sshfs tmux:tmux
+
+.PHONY: help
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(INSTALLED)  ## Replay recorded failing runs as if live
+	$(BIN)/mltd-tui demo
+
+.PHONY: test
+test: system-packages lint  ## Run every check: style, types, imports, tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+.PHONY: lint
+lint: $(INSTALLED)  ## Check style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/mypy hatch_build.py demo/record.py $(wildcard benchmarks/*.py)
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(INSTALLED)  ## Rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: recordings
+recordings: $(INSTALLED)  ## Train the demo models again and replace the bundled logs
+	$(BIN)/python demo/record.py
+
+.PHONY: bench
+bench: $(INSTALLED)  ## Measure how fast logs are read
+	$(BIN)/python benchmarks/ingest.py
+
+.PHONY: install
+install: $(INSTALLED)  ## Only create the virtual environment
+
+.PHONY: clean
+clean:  ## Remove everything that can be made again
+	rm -rf $(VENV) .editable dist build .mypy_cache .pytest_cache .ruff_cache \
+		.import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "mltd-tui needs Python 3.11 or newer; try: make PYTHON=/path/to/python3.11" >&2; \
+		exit 1; }
+	@echo "making a virtual environment in $(VENV)"
+	@# Debian splits ensurepip off into python3-venv; the system's pip can stand in for it.
+	@if $(PYTHON) -c 'import ensurepip; ensurepip.version' 2>/dev/null; then \
+		$(PYTHON) -m venv $(VENV); \
+	else \
+		$(PYTHON) -m venv --without-pip $(VENV) && \
+		$(PYTHON) -m pip --quiet --python $(BIN)/python install pip; \
+	fi || { \
+		rm -rf $(VENV); \
+		echo "no virtual environment could be made; try: apt-get install python3-venv" >&2; \
+		exit 1; }
+
+# hatchling comes first so that the build, too, uses the pinned version.
+$(INSTALLED): pyproject.toml constraints.txt hatch_build.py $(if $(MISSING),relink)
+	@$(MAKE) --no-print-directory $(BIN)/python
+	@echo "installing mltd-tui and its tools into $(VENV); the first time takes a minute or two"
+	$(PIP) install --constraint constraints.txt hatchling
+	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+	@touch $@
+
+.PHONY: relink
+relink:
+
+.PHONY: system-packages
+system-packages:  ## Install the Debian packages that some tests need (only as root)
+	@missing=""; \
+	for service in $(SERVICES); do \
+		PATH="$$PATH:/usr/sbin:/sbin" command -v "$${service%%:*}" >/dev/null \
+			|| missing="$$missing $${service#*:}"; \
+	done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing$$missing"; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive \
+			apt-get install -y -q --no-install-recommends $$missing \
+			|| echo "could not install$$missing; tests that need them are skipped" >&2; \
+	else \
+		echo "tests that need$$missing are skipped; as root: apt-get install$$missing"; \
+	fi

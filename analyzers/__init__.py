@@ -1,0 +1,1 @@
+"""From a run to findings: symptoms, root causes, fixes."""

@@ -1,0 +1,1 @@
+"""The optional second opinion of a language model, checked against the artifacts."""

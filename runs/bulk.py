@@ -1,0 +1,101 @@
+"""Reading a big text file on all cores: stretches of lines, each read by a worker process.
+
+Processes, not threads: the engine holds the interpreter lock, and whoever shows the result
+needs it too. Harvests come back in file order.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+
+from .harvest import Harvest
+from .text.extractor import TextReader
+
+STRETCH = 8 << 20
+"""Bytes a worker reads at a time: large against start-up costs, small against memory."""
+WORTH_IT = 24 << 20
+"""Files smaller than this are read before a worker would have started."""
+_LOOK_BACK = 16 << 10
+
+Stretch = tuple[int, int]
+
+
+def usable_cores() -> int:
+    """Cores this process may use, which on a login node is often fewer than there are."""
+    return len(os.sched_getaffinity(0))
+
+
+def stretches(path: str, size: int) -> Iterator[Stretch]:
+    """Spans of whole lines that cover the file up to `size`, outside of tracebacks."""
+    with open(path, "rb", buffering=0) as file:
+        start = 0
+        while start < size:
+            end = min(start + STRETCH, size)
+            if end < size:
+                end = _line_end(file.fileno(), end, size)
+            yield start, end
+            start = end
+
+
+def _line_end(descriptor: int, wanted: int, size: int) -> int:
+    """The first good place to cut at or after `wanted`: a line's end, no traceback around."""
+    position = wanted
+    while position < size:
+        block = os.pread(descriptor, _LOOK_BACK * 4, position)
+        if not block:
+            return size
+        cut = block.find(b"\n")
+        while cut >= 0:
+            following = block[cut + 1 : cut + 2]
+            before = os.pread(descriptor, _LOOK_BACK, max(0, position + cut - _LOOK_BACK))
+            if following not in (b" ", b"\t", b"") and b"Traceback" not in before:
+                return position + cut + 1
+            cut = block.find(b"\n", cut + 1)
+            if position + cut - wanted > STRETCH // 4:
+                break
+        if position - wanted > STRETCH // 4:
+            last = block.rfind(b"\n")
+            if last >= 0:
+                return position + last + 1
+        position += len(block)
+    return size
+
+
+_reader: TextReader | None = None
+
+
+def _read_stretch(path: str, span: Stretch) -> Harvest:
+    """In a worker: read one stretch with the templates learned from the ones before."""
+    global _reader
+    if _reader is None:
+        from . import settings
+
+        chosen = settings.current()
+        _reader = TextReader(chosen.roles, chosen.patterns)
+    _reader.forget_open_records()
+    with open(path, "rb", buffering=0) as file:
+        data = os.pread(file.fileno(), span[1] - span[0], span[0])
+    harvest = _reader.feed(data, final=True)
+    harvest.consumed = span[1] - span[0]
+    return harvest
+
+
+def read_in_parallel(path: str, size: int, workers: int | None = None) -> Iterator[Harvest]:
+    """Harvests of the first `size` bytes of a text file, in order."""
+    count = workers or usable_cores()
+    # A fork shares what is already imported; with other threads alive it may deadlock.
+    method = "fork" if threading.active_count() == 1 else "spawn"
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(method)) as pool:
+        pending: deque[Future[Harvest]] = deque()
+        for span in stretches(path, size):
+            pending.append(pool.submit(_read_stretch, path, span))
+            # Few in flight: results that wait here are memory.
+            if len(pending) > count + 1:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

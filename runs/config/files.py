@@ -1,0 +1,95 @@
+"""Configuration files beside a log: JSON, YAML, TOML, and Python assignments."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+from ..errors import FormatError, InputError
+from .plain import plain_dict
+from .python_source import read_assignments
+from .yaml_source import read_yaml
+
+_MOST_BYTES = 8_000_000
+
+
+def read_config_file(path: str | os.PathLike[str]) -> dict[str, object]:
+    """The settings in a file, as plain data; nothing in the file is ever run."""
+    path = Path(path)
+    text = _read_text(path)
+    match path.suffix.lower():
+        case ".json":
+            found = _read_json(text, path.name)
+        case ".toml":
+            found = _read_toml(text, path.name)
+        case ".py":
+            found = read_assignments(text, path.name)
+        case ".yaml" | ".yml":
+            found = read_yaml(text, path.name)
+        case _:
+            found = _read_unnamed(text, path.name)
+    if not isinstance(found, dict):
+        kind = "nothing" if found is None else "no table of settings"
+        raise FormatError(f"{path.name} holds {kind}", hint="give the file with key-value settings")
+    return _unwrap_wandb(plain_dict(found))
+
+
+def _read_text(path: Path) -> str:
+    try:
+        # Non-blocking: opening a named pipe must not wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:
+        raise InputError("cannot read a file whose name holds a NUL character") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{path} is not a regular file")
+        if status.st_size > _MOST_BYTES:
+            raise FormatError(f"{path.name} is too large for a configuration file")
+        data = file.read(_MOST_BYTES)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")
+
+
+def _read_json(text: str, name: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise FormatError(f"{name} is not valid JSON: {where}: {error.msg}") from None
+    except (ValueError, RecursionError):
+        raise FormatError(f"{name} is not valid JSON, or too deeply nested") from None
+
+
+def _read_toml(text: str, name: str) -> object:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{name} is not valid TOML: {str(error)[:200]}") from None
+
+
+def _read_unnamed(text: str, name: str) -> object:
+    """A file whose name says nothing: JSON if it starts like JSON, else YAML."""
+    if text.lstrip()[:1] == "{":
+        try:
+            return _read_json(text, name)
+        except FormatError:
+            pass
+    return read_yaml(text, name)
+
+
+def _unwrap_wandb(found: dict[str, object]) -> dict[str, object]:
+    """W&B writes each setting as `{desc: ..., value: ...}`."""
+    wrapped = {
+        key: value["value"]
+        for key, value in found.items()
+        if isinstance(value, dict) and value.keys() <= {"desc", "value"} and "value" in value
+    }
+    others = found.keys() - wrapped.keys()
+    return wrapped if wrapped and others <= {"wandb_version", "_wandb"} else found

@@ -1,0 +1,127 @@
+"""Coordinates of the rows of one file: filled forward, and derived where only implied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .columns import GrowingColumn
+from .harvest import AXES, Floats, Harvest, Ints
+
+
+def fill_forward(values: Floats, carry: float) -> Floats:
+    """Replace each NaN by the last number before it, `carry` at the beginning."""
+    known = ~np.isnan(values)
+    if known.all():
+        return values
+    last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
+    return np.where(last >= 0, values[np.maximum(last, 0)], carry)
+
+
+class Coordinates:
+    """Row table of one file: line, generation and the axes of every record."""
+
+    def __init__(self) -> None:
+        self.line: GrowingColumn[np.int64] = GrowingColumn(np.int64)
+        self.generation: GrowingColumn[np.int32] = GrowingColumn(np.int32)
+        self.axes: dict[str, GrowingColumn[np.float64]] = {}
+        self._carry: dict[str, float] = {}
+        self._states_step = False
+        self._epoch_base: float | None = None
+        self._inner_offset = 0.0
+        self._last_inner = np.nan
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the table."""
+        columns = (self.line, self.generation, *self.axes.values())
+        return sum(column.nbytes for column in columns)
+
+    def restart(self) -> None:
+        """A new generation begins: nothing is carried over from the old one."""
+        self._carry.clear()
+        self._states_step = False
+        self._epoch_base = None
+        self._inner_offset, self._last_inner = 0.0, np.nan
+
+    def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
+        """Add the rows of a harvest; the number of the first one."""
+        first = len(self.line)
+        count = len(harvest.line)
+        if count == 0:
+            return first
+        self.line.extend(harvest.line + lines_before)
+        self.generation.extend(np.full(count, generation, dtype=np.int32))
+        axes = dict(harvest.axes)
+        self._derive_step(axes, count)
+        for axis in AXES:
+            values = axes.get(axis)
+            if values is None and axis not in self.axes:
+                continue
+            column = self.axes.get(axis)
+            if column is None:
+                column = self.axes[axis] = GrowingColumn(np.float64)
+                column.extend(np.full(first, np.nan))
+            carry = self._carry.get(axis, np.nan)
+            filled = (
+                np.full(count, carry) if values is None else fill_forward(values, carry)
+            )
+            self._carry[axis] = float(filled[-1])
+            column.extend(filled)
+        return first
+
+    def _derive_step(self, axes: dict[str, Floats], count: int) -> None:
+        """A global step from epoch and iteration inside the epoch, where none is printed."""
+        step = axes.get("step")
+        if step is not None and not self._states_step:
+            self._states_step = bool(np.isfinite(step).any())
+        inner = axes.pop("inner", None)
+        total = axes.pop("inner total", None)
+        if inner is None or self._states_step:
+            return
+        here = np.isfinite(inner)
+        if not here.any():
+            return
+        epoch = fill_forward(
+            axes.get("epoch", np.full(count, np.nan)), self._carry.get("epoch", np.nan)
+        )
+        if self._epoch_base is None:
+            known = epoch[np.isfinite(epoch)]
+            self._epoch_base = None if len(known) == 0 else (0.0 if known[0] < 1 else 1.0)
+        derived = np.full(count, np.nan)
+        counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
+        if counted.any() and total is not None and self._epoch_base is not None:
+            derived[counted] = (epoch[counted] - self._epoch_base) * total[counted] + inner[counted]
+        uncounted = here & ~counted
+        if uncounted.any():
+            derived[uncounted] = self._accumulate(inner[uncounted])
+        axes["step"] = derived
+
+    def _accumulate(self, inner: Floats) -> Floats:
+        """Iterations that start again from the beginning are counted on."""
+        previous = np.concatenate([[self._last_inner], inner[:-1]])
+        restarts = inner < previous
+        offset = self._inner_offset + np.cumsum(np.where(restarts, previous + 1, 0.0))
+        self._inner_offset, self._last_inner = float(offset[-1]), float(inner[-1])
+        return inner + offset
+
+    def step_at(self, line: int) -> float | None:
+        """The step that was current at a line, if any was known by then."""
+        column = self.axes.get("step") or self.axes.get("epoch")
+        if column is None or len(self.line) == 0:
+            return None
+        row = int(np.searchsorted(self.line.view(), line, side="right")) - 1
+        if row < 0:
+            return None
+        value = float(column.view()[row])
+        return value if np.isfinite(value) else None
+
+    def axis(self, name: str, rows: Ints) -> Floats:
+        """Values of an axis at some rows, NaN where unknown."""
+        column = self.axes.get(name)
+        if column is None:
+            return np.full(len(rows), np.nan)
+        values: Floats = column.view()[rows]
+        return values

@@ -1,0 +1,145 @@
+"""What a single file is for, by its name and, where the name does not tell, its first bytes."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ..formats.json_text import parse_json
+from ..formats.records import flatten
+from ..formats.registry import default_registry
+from ..formats.training_names import training_likeness
+from .run_files import Purpose
+
+HEAD_BYTES = 1 << 16
+SMALL_HEAD_BYTES = 1 << 12
+MOST_OPENED = 5_000
+SURE = 0.5
+
+_CHECKPOINT = re.compile(
+    r".*\.(?:pt|pth|ckpt|safetensors|h5|hdf5|keras|pdparams|pdopt|caffemodel|solverstate|distcp|"
+    r"msgpack|onnx|gguf|cbm|ckpt-\d+\.index)|(?:pytorch_model|adapter_model|model|optimizer).*\.bin|"
+    r"(?:.*[-_])?\d{4}\.params",
+    re.IGNORECASE,
+)
+_CONFIG = re.compile(
+    r"(?:.*[-_.])?(?:config|hparams|hyperparameters|hyperparams|args|arguments|opt|hyp|cfg|settings"
+    r"|params|flags)\.(?:json|ya?ml|toml)|wandb-metadata\.json",
+    re.IGNORECASE,
+)
+_OTHER_CONFIG = re.compile(
+    r"(?:tokenizer|generation|preprocessor|special_tokens|image_processor|feature_extractor|"
+    r"projector)_?\w*config\w*\.json",
+    re.IGNORECASE,
+)
+_LOG = re.compile(
+    r".*\.(?:log|out|err|stdout|stderr|[oe]\d{2,})|.*\.(?:log|out|err)\.\d{1,3}|"
+    r"(?:.*[-_.])?(?:log|logs|stdout|stderr|output|nohup|workerlog)(?:[-_.](?:rank)?\d+)?|"
+    r".*\.log\.rank\d+|log\.txt\.rank\d+",
+    re.IGNORECASE,
+)
+_LOG_TEXT = re.compile(r".*(?:log|stdout|stderr|output|console).*\.txt", re.IGNORECASE)
+_STRUCTURED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson)", re.IGNORECASE)
+_OPENED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson|txt|wandb)|.*tfevents.*", re.IGNORECASE)
+_NEVER = re.compile(r"debug-(?:internal|core)\.log|requirements.*\.txt|(?:npm|yarn|pip)-.*\.log")
+_LOG_LINE = re.compile(
+    rb"(?i)\b(?:loss|epoch|step|iter(?:ation)?|acc(?:uracy)?|lr|ppl|reward)\b\W{0,5}\d|"
+    rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|Traceback \(most recent call last\)",
+    re.MULTILINE,
+)
+
+
+_TEXT_BYTES = bytes([8, 9, 10, 12, 13, 27, *range(32, 127), *range(128, 256)])
+
+
+def is_checkpoint_name(name: str) -> bool:
+    """True for names that only saved weights have."""
+    return _CHECKPOINT.fullmatch(name) is not None
+
+
+def is_config_name(name: str) -> bool:
+    """True for names that settings of a run go by."""
+    return _CONFIG.fullmatch(name) is not None and not _OTHER_CONFIG.fullmatch(name)
+
+
+def is_binary(head: bytes) -> bool:
+    """True for bytes that are no text in any encoding that logs are written in."""
+    # A log that was truncated while its writer kept its offset begins with a hole of zeros.
+    sample = head.lstrip(b"\0")[:SMALL_HEAD_BYTES]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or not sample:
+        return False
+    if max(sample[::2].count(0), sample[1::2].count(0)) * 5 > len(sample) * 2:
+        sample = sample.replace(b"\0", b"")  # UTF-16 without its mark
+    return len(sample.translate(None, _TEXT_BYTES)) * 10 > len(sample)
+
+
+class Inspector:
+    """Looks at files one by one, and opens only so many of them."""
+
+    def __init__(self, most_opened: int = MOST_OPENED) -> None:
+        self._left = most_opened
+        self.notes: list[str] = []
+
+    def head(self, path: str, size: int = HEAD_BYTES) -> bytes | None:
+        """The first bytes of a file; nothing if it cannot or should not be opened any more."""
+        if self._left <= 0:
+            if not self.notes:
+                self.notes.append("too many files to look into; some are judged by name alone")
+            return None
+        self._left -= 1
+        try:
+            with open(path, "rb") as file:
+                return file.read(size)
+        except OSError:
+            return b""
+
+    def purpose(self, path: str) -> Purpose | None:
+        """What a file found in a directory is for; nothing if a run has no use for it."""
+        name = os.path.basename(path)
+        if _NEVER.fullmatch(name):
+            return None
+        if is_checkpoint_name(name):
+            return Purpose.CHECKPOINT
+        is_config = is_config_name(name)
+        if is_config and not _STRUCTURED.fullmatch(name):
+            return Purpose.CONFIG
+        if _LOG.fullmatch(name):
+            head = self.head(path, SMALL_HEAD_BYTES)
+            if head is not None and is_structured(head, path):
+                return Purpose.METRICS
+            return None if head is not None and is_binary(head) else Purpose.LOG
+        if not _OPENED.fullmatch(name):
+            return None
+        head = self.head(path)
+        if head is None:
+            return Purpose.CONFIG if is_config else None
+        if is_structured(head, path):
+            return Purpose.METRICS
+        if name.lower().endswith(".txt") and not is_binary(head):
+            return Purpose.LOG if _LOG_TEXT.fullmatch(name) or is_log_text(head) else None
+        return Purpose.CONFIG if is_config else None
+
+
+def is_log_text(head: bytes) -> bool:
+    """True if several lines read like the output of a training loop."""
+    hits = _LOG_LINE.findall(head)
+    return len(hits) >= 2 or any(hit.startswith(b"Traceback") for hit in hits)
+
+
+def is_structured(head: bytes, path: str) -> bool:
+    """True if a format other than plain text claims the file."""
+    for score, form in default_registry().scores(head, path):
+        if form.name != "text":
+            return score >= SURE or not head
+    return _is_json_lines(head)
+
+
+def _is_json_lines(head: bytes) -> bool:
+    first, newline, _ = head.lstrip().partition(b"\n")
+    if not newline or not first.startswith(b"{"):
+        return False
+    try:
+        record = parse_json(first)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and training_likeness(list(flatten(record))) >= SURE

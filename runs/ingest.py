@@ -1,0 +1,201 @@
+"""From files to a run: recognise each file's format, feed its reader, collect the harvests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .bulk import WORTH_IT, read_in_parallel
+from .config import read_config_file
+from .discovery import Purpose, RunFiles
+from .errors import InputError, MltdError
+from .events.source import source_lines
+from .formats.format import Format, Reader
+from .formats.registry import default_registry
+from .harvest import Harvest
+from .run import Artifact, Run, SourceFile
+from .settings import current
+from .sources.inputs import Utf8Transcoder, open_bytes
+
+READ_SIZE = 4 << 20
+"""Bytes per read: enough lines of each shape to be read in bulk."""
+HEAD = 64 << 10
+ENOUGH_TO_RECOGNISE = 4096
+"""A growing file is judged when it has this many bytes, or two lines, or pauses."""
+_PARALLEL_FORMATS = frozenset({"text", "jsonl"})
+
+
+class FileFeed:
+    """One file of a run: bytes go in, the run grows."""
+
+    def __init__(self, run: Run, path: str) -> None:
+        self.run = run
+        self.path = path
+        self.number = run.add_file(SourceFile(path))
+        self._format: Format | None = None
+        self._reader: Reader | None = None
+        self._waiting = b""
+
+    @property
+    def source(self) -> SourceFile:
+        """The run's record of this file."""
+        return self.run.files[self.number]
+
+    def feed(self, data: bytes, *, final: bool = False) -> None:
+        """Take the next bytes; with `final`, everything that is left is read."""
+        self._waiting += data
+        if self._reader is None and not self._recognise(final=final):
+            return
+        assert self._reader is not None
+        while True:
+            harvest = self._reader.feed(self._waiting, final=final)
+            self.take(harvest)
+            self._waiting = self._waiting[harvest.consumed :]
+            if not harvest.consumed or not self._waiting or not final:
+                return
+
+    def take(self, harvest: Harvest) -> None:
+        """Let the run grow by a harvest of this file."""
+        for event in harvest.events:
+            if event.frames:
+                event.source = source_lines(event, [os.path.dirname(os.path.abspath(self.path))])
+        self.run.append(self.number, harvest)
+
+    def settle(self) -> bool:
+        """Read what was held back in the hope of more; true if there was anything."""
+        before = self.source.bytes
+        if self._reader is None:
+            if self._waiting and self._recognise(final=True):
+                self.feed(b"")
+        elif self.source.format in _PARALLEL_FORMATS and b"\n" in self._waiting:
+            # Complete lines wait only if a traceback or a dump seemed to go on.
+            end = self._waiting.rfind(b"\n") + 1
+            complete, unfinished = self._waiting[:end], self._waiting[end:]
+            self._waiting = b""
+            self.feed(complete, final=True)
+            self._waiting += unfinished
+        return self.source.bytes > before
+
+    def restart(self) -> None:
+        """The file begins anew."""
+        self._reader = None
+        self._waiting = b""
+        self.run.start_generation(self.number)
+
+    def recognise(self, head: bytes) -> Format | None:
+        """The format of a file that starts like this."""
+        found = default_registry().open(head, self.path)
+        if found is None:
+            return None
+        self._format, self._reader = found
+        self.source.format = self._format.name
+        self.source.is_snapshot = self._format.is_snapshot
+        return self._format
+
+    def _recognise(self, *, final: bool) -> bool:
+        if not final and len(self._waiting) < ENOUGH_TO_RECOGNISE and self._waiting.count(b"\n") < 2:
+            return False
+        if not self._waiting:
+            self.source.format = "empty"
+            return False
+        if self.recognise(self._waiting[:HEAD]) is None:
+            raise InputError(
+                f"{self.path} is binary data in no format that is known here",
+                hint="give the text log, CSV, JSON, TensorBoard, W&B or MLflow file of the run",
+            )
+        return True
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A run, and what could not be read of it."""
+
+    run: Run
+    problems: list[MltdError] = field(default_factory=list)
+
+
+def new_run(files: RunFiles) -> Loaded:
+    """A run with its configuration and artifacts, its logs not read yet."""
+    loaded = Loaded(Run(files.name, current().roles))
+    for file in files.files:
+        if file.purpose in LOG_PURPOSES:
+            continue
+        loaded.run.artifacts.append(Artifact(file.purpose.value, file.path))
+        if file.purpose is Purpose.CONFIG:
+            try:
+                loaded.run.add_config(read_config_file(file.path))
+            except MltdError as problem:
+                loaded.problems.append(problem)
+    return loaded
+
+
+LOG_PURPOSES = (Purpose.LOG, Purpose.METRICS)
+
+
+def load(files: RunFiles) -> Loaded:
+    """Read all the files of a run once, from beginning to end."""
+    loaded = new_run(files)
+    for path in files.paths(*LOG_PURPOSES):
+        try:
+            read_file(loaded.run, path)
+        except MltdError as problem:
+            loaded.problems.append(problem)
+    if not loaded.run.files and loaded.problems:
+        raise loaded.problems[0]
+    return loaded
+
+
+def read_file(run: Run, path: str) -> FileFeed:
+    """Read one file into a run."""
+    with open_bytes(path) as stream:
+        feed = FileFeed(run, path)
+        try:
+            if not stream.compression and _is_worth_workers(feed, path):
+                _read_with_workers(feed, path)
+            else:
+                for chunk, final in _chunks(stream):
+                    feed.feed(chunk, final=final)
+        except MltdError:
+            run.drop_last_file()
+            raise
+        feed.source.note = "; ".join(stream.notes)
+        return feed
+
+
+def read_stream(run: Run, name: str, chunks: Iterator[bytes]) -> FileFeed:
+    """Read bytes that come from somewhere else, such as standard input."""
+    feed = FileFeed(run, name)
+    transcoder = Utf8Transcoder()
+    for chunk in chunks:
+        feed.feed(transcoder.feed(chunk))
+    feed.feed(transcoder.feed(b"", final=True), final=True)
+    return feed
+
+
+def _chunks(stream: object) -> Iterator[tuple[bytes, bool]]:
+    transcoder = Utf8Transcoder()
+    while True:
+        data = stream.read(READ_SIZE)  # type: ignore[attr-defined]
+        yield transcoder.feed(data, final=not data), not data
+        if not data:
+            return
+
+
+def _is_worth_workers(feed: FileFeed, path: str) -> bool:
+    if os.path.getsize(path) < WORTH_IT:
+        return False
+    with open(path, "rb", buffering=0) as file:
+        head = file.read(HEAD)
+    if Utf8Transcoder().feed(head, final=True) != head:
+        return False
+    form = default_registry().recognise(head, path)
+    return form is not None and form.name in _PARALLEL_FORMATS
+
+
+def _read_with_workers(feed: FileFeed, path: str) -> None:
+    size = os.path.getsize(path)
+    with open(path, "rb", buffering=0) as file:
+        feed.recognise(file.read(HEAD))
+    for harvest in read_in_parallel(path, size):
+        feed.take(harvest)

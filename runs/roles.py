@@ -1,0 +1,190 @@
+"""What names mean: axes, roles, splits, units, and which words measure something.
+
+The knowledge is in `roles.toml`; the user's configuration may add to it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib import resources
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
+_SEPARATORS = re.compile(r"[\s_\-./:|()\[\]{}#,'\"]+")
+_STATISTICS = frozenset({"num", "std", "count", "min", "max", "var", "n"})
+_RATE = re.compile(r"[a-z]/s(?:ec(?:ond)?)?$", re.IGNORECASE)
+_ENVIRONMENT = re.compile(r"(?:ENV\[)?[A-Z][A-Z0-9]*_[A-Z0-9_]{4,}\]?")
+
+
+@lru_cache(maxsize=65536)
+def normalise(name: str) -> str:
+    """Fold a name to lower-case words separated by single spaces."""
+    return _SEPARATORS.sub(" ", _CAMEL.sub(" ", name)).strip().casefold()
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The vocabulary of one user: the shipped tables plus the user's own."""
+
+    table: Mapping[str, object]
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Raw name to role, from the user's configuration; always wins."""
+
+    @cached_property
+    def _axis_by_name(self) -> dict[str, tuple[str, int]]:
+        return _rank_by_name(self._tables("axes"))
+
+    @cached_property
+    def _total_by_name(self) -> dict[str, tuple[str, int]]:
+        return _rank_by_name(self._tables("totals"))
+
+    @cached_property
+    def _split_by_word(self) -> dict[str, str]:
+        return {
+            word: split for split, words in self._tables("splits").items() for word in words
+        }
+
+    @cached_property
+    def _role_rules(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
+        exact: dict[str, str] = {}
+        patterns: list[tuple[re.Pattern[str], str]] = []
+        rules = self.table["roles"]
+        assert isinstance(rules, list)
+        for rule in rules:
+            for name in rule["names"]:
+                if "*" in name:
+                    patterns.append((_wildcard(name), rule["role"]))
+                else:
+                    exact.setdefault(name, rule["role"])
+        return exact, patterns
+
+    @cached_property
+    def units(self) -> dict[str, tuple[str, float]]:
+        """Unit to (dimension, factor)."""
+        found = self.table["units"]
+        assert isinstance(found, dict)
+        return {unit: (str(dim), float(factor)) for unit, (dim, factor) in found.items()}
+
+    def _tables(self, section: str) -> dict[str, list[str]]:
+        found = self.table[section]
+        assert isinstance(found, dict)
+        return found
+
+    @lru_cache(maxsize=64)  # noqa: B019 - one instance lives for the whole process
+    def words(self, group: str) -> frozenset[str]:
+        """A word list of the vocabulary: outcome, setting, prose, dropped or indexed."""
+        return frozenset(self._tables("vocabulary")[group])
+
+    def axis_of(self, name: str) -> str | None:
+        """Which coordinate a name is, if it is one."""
+        return self.axis_rank(name)[0]
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def axis_rank(self, name: str) -> tuple[str | None, int]:
+        """Coordinate and its precedence among names for the same one (0 is best)."""
+        override = self.overrides.get(name)
+        if override in ("step", "epoch", "tokens", "samples", "time"):
+            return override, 0
+        if override is not None:
+            return None, 0
+        words = normalise(name)
+        found = self._axis_by_name.get(words)
+        if found is None and (stripped := self._without_split(words)) != words:
+            # "train/global_step", "valid_num_updates": the split word changes nothing.
+            found = self._axis_by_name.get(stripped)
+            if found is not None and found[0] not in ("step", "epoch"):
+                found = None
+        return found if found is not None else (None, 0)
+
+    def total_of(self, name: str) -> str | None:
+        """Which coordinate's planned total a name is, if it is one."""
+        return self._total_by_name.get(normalise(name), (None, 0))[0]
+
+    def split_of(self, text: str) -> str:
+        """The split that the words of a text speak of: train, val, test or nothing."""
+        for word in normalise(text).split():
+            if (split := self._split_by_word.get(word)) is not None:
+                return split
+        return ""
+
+    def _without_split(self, words: str) -> str:
+        return " ".join(w for w in words.split() if w not in self._split_by_word)
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def role_of(self, name: str, split: str = "") -> str | None:
+        """The canonical role of a raw name, such as `train/loss`, or None."""
+        if (override := self.overrides.get(name)) is not None:
+            return override
+        words = normalise(name)
+        if (axis := self._axis_by_name.get(words)) is not None and axis[0] != "batch":
+            return f"axis/{axis[0]}"
+        if words.rpartition(" ")[2] in _STATISTICS and " " in words:
+            return None
+        if _RATE.search(name):
+            return "throughput"
+        bare = self._match_role(words) or self._match_role(self._without_split(words))
+        if bare is None:
+            return None
+        split = self.split_of(name) or split
+        if words == "tel":
+            split = "val"
+        if split in ("val", "test"):
+            return f"{split}/{bare}"
+        return f"train/{bare}" if bare in ("loss", "accuracy", "perplexity") else bare
+
+    def _match_role(self, words: str) -> str | None:
+        exact, patterns = self._role_rules
+        if (role := exact.get(words)) is not None:
+            return role
+        return next((role for pattern, role in patterns if pattern.fullmatch(words)), None)
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def is_outcome(self, name: str) -> bool:
+        """True if the name speaks of something measured, not of something set."""
+        if _ENVIRONMENT.fullmatch(name):
+            return False
+        words = set(normalise(name).split())
+        words |= {w.rstrip("0123456789@") for w in words}
+        return bool(words & self.words("outcome")) and not (words & self.words("setting"))
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def is_known(self, name: str) -> bool:
+        """True if the name has a role (other than being a coordinate) or is an outcome."""
+        role = self.role_of(name)
+        return (role is not None and not role.startswith("axis/")) or self.is_outcome(name)
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def is_prose(self, phrase: str) -> bool:
+        """True if the phrase reads like a piece of a sentence."""
+        words = phrase.casefold().split()
+        return len(words) > 5 or any(w in self.words("prose") for w in words)
+
+    def __hash__(self) -> int:
+        """Instances are compared by identity; their tables are never changed."""
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Identity."""
+        return self is other
+
+
+def _rank_by_name(tables: Mapping[str, list[str]]) -> dict[str, tuple[str, int]]:
+    return {
+        name: (target, rank) for target, names in tables.items() for rank, name in enumerate(names)
+    }
+
+
+def _wildcard(name: str) -> re.Pattern[str]:
+    # A star beside a space may also match nothing, together with that space.
+    escaped = re.escape(name).replace(r"\*\ ", r"(?:.* )?").replace(r"\ \*", r"(?: .*)?")
+    return re.compile(escaped.replace(r"\*", ".*"))
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Roles:
+    """The vocabulary that comes with the package."""
+    text = resources.files(__package__).joinpath("roles.toml").read_text(encoding="utf-8")
+    return Roles(tomllib.loads(text))

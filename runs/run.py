@@ -1,0 +1,213 @@
+"""A run: the columns, events, config and artifacts of one training, from all its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from .coordinates import Coordinates
+from .event import Event
+from .events.log import EventLog
+from .harvest import Column, ColumnKey, Harvest
+from .roles import Roles, shipped
+from .series import Series
+
+
+@dataclass(slots=True)
+class SourceFile:
+    """One file of a run and how far it has been read."""
+
+    path: str
+    format: str = ""
+    bytes: int = 0
+    lines: int = 0
+    generations: int = 1
+    is_snapshot: bool = False
+    note: str = ""
+    """Something the reader of the screen should know, e.g. a cut-off archive."""
+    coordinates: Coordinates = field(default_factory=Coordinates)
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file that belongs to the run and is not a log."""
+
+    kind: str
+    path: str
+
+
+class Run:
+    """Everything known about one training. Grows by `append`; never shrinks but for snapshots."""
+
+    def __init__(self, name: str, roles: Roles | None = None) -> None:
+        self.name = name
+        self.files: list[SourceFile] = []
+        self.config: dict[str, object] = {}
+        self.artifacts: list[Artifact] = []
+        self.totals: dict[str, float] = {}
+        self._roles = roles or shipped()
+        self._series: dict[tuple[int, str], Series] = {}
+        self._by_key: dict[tuple[int, ColumnKey], tuple[Series, float]] = {}
+        self._origins: dict[tuple[int, str], ColumnKey] = {}
+        """First key that made a series, to tell whether another key means the same."""
+        self._events: list[EventLog] = []
+
+    # -- growing --------------------------------------------------------------------------
+
+    def add_file(self, source: SourceFile) -> int:
+        """Register a file; its number."""
+        self.files.append(source)
+        self._events.append(EventLog())
+        return len(self.files) - 1
+
+    def drop_last_file(self) -> None:
+        """Forget a file that turned out to be unreadable before it gave anything."""
+        self.files.pop()
+        self._events.pop()
+
+    def start_generation(self, file: int) -> None:
+        """The file began anew: a restart, or for a snapshot a newer state of the same."""
+        source = self.files[file]
+        source.generations += 1
+        source.lines = 0
+        if source.is_snapshot:
+            source.coordinates = Coordinates()
+            self._series = {k: s for k, s in self._series.items() if k[0] != file}
+            self._by_key = {k: s for k, s in self._by_key.items() if k[0] != file}
+            self._origins = {k: o for k, o in self._origins.items() if k[0] != file}
+            self._events[file] = EventLog()
+        else:
+            source.coordinates.restart()
+
+    def append(self, file: int, harvest: Harvest) -> None:
+        """Take in what a reader found in the next stretch of a file."""
+        source = self.files[file]
+        generation = source.generations - 1
+        first = source.coordinates.append(harvest, source.lines, generation)
+        for column in harvest.columns:
+            self._append_column(file, column, first)
+        for event in harvest.events:
+            placed = replace(
+                event,
+                line=event.line + source.lines,
+                last_line=max(event.last_line, event.line) + source.lines,
+                offset=event.offset + source.bytes if event.offset >= 0 else -1,
+            )
+            placed.step = source.coordinates.step_at(placed.line)
+            self._events[file].add(placed)
+        for key, value in harvest.config.items():
+            self.config.setdefault(key, value)
+        self.totals.update(harvest.totals)
+        source.lines += harvest.lines
+        source.bytes += harvest.consumed
+
+    def _append_column(self, file: int, column: Column, first: int) -> None:
+        found = self._by_key.get((file, column.key))
+        if found is None:
+            found = self._by_key[file, column.key] = self._resolve(file, column.key)
+        series, factor = found
+        if column.is_certain:
+            series.is_certain = True
+        values = column.values if factor == 1.0 else column.values * factor
+        series.append(column.rows + first, values)
+
+    # -- names ----------------------------------------------------------------------------
+
+    def _resolve(self, file: int, key: ColumnKey) -> tuple[Series, float]:
+        """The series for a key: names are told apart only where they would collide."""
+        for name in _spellings(key):
+            series = self._series.get((file, name))
+            if series is None:
+                role = self._roles.role_of(key.name.removesuffix(" (progress)"), key.split)
+                series = Series(
+                    name, role, key.unit, key.rank, key.split, file, self.files[file].coordinates
+                )
+                self._series[file, name] = series
+                self._origins[file, name] = key
+                return series, 1.0
+            origin = self._origins[file, name]
+            if _is_same(origin, key):
+                factor = self._conversion(key.unit, origin.unit)
+                if factor is not None:
+                    self._origins[file, name] = replace(
+                        origin, level=origin.level or key.level, split=origin.split or key.split
+                    )
+                    return series, factor
+        raise AssertionError("the last spelling is unique")
+
+    def _conversion(self, unit: str, target: str) -> float | None:
+        if unit == target:
+            return 1.0
+        units = self._roles.units
+        if unit in units and target in units and units[unit][0] == units[target][0]:
+            return units[unit][1] / units[target][1]
+        return None
+
+    # -- reading --------------------------------------------------------------------------
+
+    @property
+    def series(self) -> list[Series]:
+        """All metrics, in the order in which they first appeared."""
+        return [
+            series
+            for (file, name), series in self._series.items()
+            if series.is_metric and not self._is_repetition(file, name, len(series))
+        ]
+
+    def _is_repetition(self, file: int, name: str, points: int) -> bool:
+        """A bar that was only ever drawn complete adds nothing to its end values."""
+        if not name.endswith(" (progress)"):
+            return False
+        ends = self._series.get((file, name.removesuffix(" (progress)")))
+        return ends is not None and len(ends) == points
+
+    def with_role(self, role: str) -> Iterator[Series]:
+        """Metrics that have a role."""
+        return (series for series in self.series if series.role == role)
+
+    @property
+    def events(self) -> list[tuple[SourceFile, Event]]:
+        """Events with the file that reports them, in the order of their lines."""
+        return [
+            (source, event)
+            for source, log in zip(self.files, self._events, strict=True)
+            for event in log
+        ]
+
+    def add_config(self, config: Mapping[str, object]) -> None:
+        """Settings from a config file; what a log printed comes second."""
+        self.config = {**self.config, **config}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in columns."""
+        return sum(s.nbytes for s in self._series.values()) + sum(
+            f.coordinates.nbytes for f in self.files
+        )
+
+
+def _is_same(known: ColumnKey, key: ColumnKey) -> bool:
+    """A line that says less than another may still speak of the same thing."""
+    has_same_level = known.level == key.level or not known.level or not key.level
+    has_same_split = known.split == key.split or {known.split, key.split} == {"", "train"}
+    return has_same_level and has_same_split and known.rank == key.rank
+
+
+def _spellings(key: ColumnKey) -> Iterator[str]:
+    yield key.name
+    name = key.name if key.rank is None else f"{key.name} [rank {key.rank}]"
+    if key.rank is not None:
+        yield name
+    if key.split:
+        yield f"{key.split}/{name}"
+    if key.level:
+        yield f"{name} ({key.level})"
+        if key.split:
+            yield f"{key.split}/{name} ({key.level})"
+    if key.unit:
+        yield f"{name} [{key.unit}]"
+    yield f"{name} ({key.split or '-'} {key.level or '-'} {key.unit or '-'})"
+    number = 2
+    while True:
+        yield f"{name} #{number}"
+        number += 1

@@ -1,0 +1,109 @@
+"""A series: one metric of one file, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .columns import GrowingColumn
+from .coordinates import Coordinates
+from .harvest import AXES, Floats, Ints
+
+ENOUGH_POINTS = 3
+"""A number with an unknown name must come back this often, and change, to be a metric."""
+
+
+def _rows() -> GrowingColumn[np.int64]:
+    return GrowingColumn(np.int64)
+
+
+def _values() -> GrowingColumn[np.float64]:
+    return GrowingColumn(np.float64)
+
+
+@dataclass(slots=True)
+class Series:
+    """All values of one metric, in the order in which they were logged."""
+
+    name: str
+    role: str | None
+    unit: str
+    rank: int | None
+    split: str
+    file: int
+    """Which of the run's files it is from."""
+    coordinates: Coordinates
+    is_certain: bool = False
+    _rows: GrowingColumn[np.int64] = field(default_factory=_rows)
+    _values: GrowingColumn[np.float64] = field(default_factory=_values)
+    _low: float = np.inf
+    _high: float = -np.inf
+
+    def append(self, rows: Ints, values: Floats) -> None:
+        """Add points."""
+        self._rows.extend(rows)
+        self._values.extend(values)
+        if not self.is_certain:
+            finite = values[np.isfinite(values)]
+            if len(finite):
+                self._low = min(self._low, float(finite.min()))
+                self._high = max(self._high, float(finite.max()))
+
+    @property
+    def is_metric(self) -> bool:
+        """False for a lone or constant number with a name we do not know."""
+        if self.is_certain:
+            return True
+        if len(self._values) < ENOUGH_POINTS or self._low >= self._high:
+            return False
+        is_named = self.role is not None and not self.role.startswith("axis/")
+        return is_named or self._moves_with_training()
+
+    def _moves_with_training(self) -> bool:
+        """Dumps of settings and models repeat too, but not at several points of a training."""
+        for axis in ("step", "epoch"):
+            if axis in self.coordinates.axes:
+                positions = self.axis(axis)
+                return len(np.unique(positions[np.isfinite(positions)])) >= ENOUGH_POINTS
+        fractional = self.values[np.isfinite(self.values)] % 1 != 0
+        return len(self) > ENOUGH_POINTS + 1 and bool(fractional.mean() > 0.5)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def values(self) -> Floats:
+        """The values, NaN and infinities included."""
+        return self._values.view()
+
+    @property
+    def rows(self) -> Ints:
+        """Row numbers in the file's coordinates."""
+        return self._rows.view()
+
+    @property
+    def lines(self) -> Ints:
+        """1-based line of every point."""
+        lines: Ints = self.coordinates.line.view()[self.rows]
+        return lines
+
+    @property
+    def axis_name(self) -> str:
+        """The best x-axis that at least one point has a coordinate on, else `index`."""
+        for name in AXES:
+            column = self.coordinates.axes.get(name)
+            if column is not None and np.isfinite(self.axis(name)).any():
+                return name
+        return "index"
+
+    def axis(self, name: str) -> Floats:
+        """Coordinates on one axis; `index` counts the points."""
+        if name == "index":
+            return np.arange(len(self), dtype=np.float64)
+        return self.coordinates.axis(name, self.rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the columns of this series."""
+        return self._rows.nbytes + self._values.nbytes

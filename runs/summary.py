@@ -1,0 +1,175 @@
+"""The `run` object of the JSON contract: a run in numbers, nothing made up."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .event import Event
+from .run import Run, SourceFile
+from .series import Series
+from .state import Progress, RunState, combine_states, infer_state
+
+MAX_DEPTH = 8
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+
+
+def number(value: float | None) -> float | int | str | None:
+    """A number as JSON has it: whole ones without a point, non-finite ones as text."""
+    if value is None:
+        return None
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
+
+
+def describe_run(run: Run, now: float | None = None) -> dict[str, object]:
+    """The contract's `run` object."""
+    state, reason = run_state(run, now)
+    return {
+        "name": run.name,
+        "state": state.value,
+        "state_reason": reason,
+        "files": [_describe_file(source) for source in run.files],
+        "totals": {axis: number(total) for axis, total in sorted(run.totals.items())},
+        "series": [_describe_series(series, run) for series in run.series],
+        "events": [_describe_event(source, event) for source, event in run.events],
+        "config": plain(run.config),
+        "artifacts": [{"kind": a.kind, "path": a.path} for a in run.artifacts],
+    }
+
+
+def run_state(run: Run, now: float | None = None) -> tuple[RunState, str]:
+    """State of the run and the reason, judged file by file."""
+    moment = time.time() if now is None else now
+    states = [_file_state(run, number, moment) for number in range(len(run.files))]
+    return combine_states(states)
+
+
+def _file_state(run: Run, file: int, now: float) -> tuple[RunState, str]:
+    source = run.files[file]
+    coordinates = source.coordinates
+    lines = coordinates.line.view()
+    events = [event for owner, event in run.events if owner is source]
+    try:
+        age: float | None = max(0.0, now - os.stat(source.path).st_mtime)
+    except (OSError, ValueError):
+        age = None
+    progress = Progress(
+        last_row_line=int(lines[-1]) if len(lines) else 0,
+        last_step=_last(source, "step"),
+        total_steps=run.totals.get("step"),
+        last_epoch=_last(source, "epoch"),
+        total_epochs=run.totals.get("epoch"),
+    )
+    return infer_state(events, age, progress=progress, interval_seconds=_interval(source))
+
+
+def _last(source: SourceFile, axis: str) -> float | None:
+    column = source.coordinates.axes.get(axis)
+    if column is None or not len(column):
+        return None
+    value = float(column.view()[-1])
+    return value if math.isfinite(value) else None
+
+
+def _interval(source: SourceFile) -> float | None:
+    """Seconds between records, by the timestamps of the last hundred."""
+    column = source.coordinates.axes.get("time")
+    if column is None:
+        return None
+    times = column.view()[-100:]
+    gaps = np.diff(times[np.isfinite(times)])
+    gaps = gaps[gaps > 0]
+    return float(np.median(gaps)) if len(gaps) > 3 else None
+
+
+def _describe_file(source: SourceFile) -> dict[str, object]:
+    described: dict[str, object] = {
+        "path": source.path,
+        "format": source.format,
+        "bytes": source.bytes,
+        "lines": source.lines,
+        "generations": source.generations,
+    }
+    if source.note:
+        described["note"] = source.note
+    return described
+
+
+def _describe_series(series: Series, run: Run) -> dict[str, object]:
+    axis = series.axis_name
+    x = series.axis(axis)
+    values = series.values
+    finite = np.isfinite(values)
+    described: dict[str, object] = {
+        "name": series.name,
+        "role": series.role,
+        "x": axis,
+        "points": len(series),
+        "first": _point(x, values, 0),
+        "last": _point(x, values, len(series) - 1),
+        "min": None,
+        "max": None,
+        "nan": int(np.isnan(values).sum()),
+        "inf": int(np.isinf(values).sum()),
+        "unit": series.unit or None,
+        "rank": series.rank,
+        "file": run.files[series.file].path,
+    }
+    if finite.any():
+        described["min"] = _point(x, values, int(np.argmin(np.where(finite, values, np.inf))))
+        described["max"] = _point(x, values, int(np.argmax(np.where(finite, values, -np.inf))))
+    return described
+
+
+def _point(x: np.ndarray[tuple[int], np.dtype[np.float64]], values: np.ndarray[tuple[int], np.dtype[np.float64]], index: int) -> list[float | int | str | None]:
+    place = float(x[index])
+    return [None if math.isnan(place) else number(place), number(float(values[index]))]
+
+
+def _describe_event(source: SourceFile, event: Event) -> dict[str, object]:
+    described: dict[str, object] = {
+        "kind": event.kind.value,
+        "title": event.title,
+        "file": source.path,
+        "line": event.line,
+        "last_line": event.last_line,
+        "offset": event.offset if event.offset >= 0 else None,
+        "step": number(event.step),
+        "count": event.count,
+    }
+    if event.ranks:
+        described["ranks"] = list(event.ranks)
+    if event.exception:
+        described["exception"] = event.exception
+        described["message"] = event.message
+        described["frames"] = [
+            {"file": f.file, "line": f.line, "function": f.function, "code": f.code}
+            for f in event.frames
+        ]
+        described["chain"] = list(event.chain)
+    if event.source:
+        described["source"] = dict(event.source)
+    return described
+
+
+def plain(value: object, depth: int = 0) -> Json:
+    """Any configuration value as JSON, however it was written."""
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return number(value)
+    if depth >= MAX_DEPTH:
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item, depth + 1) for item in value]
+    return str(value)

@@ -1,0 +1,1 @@
+"""The general extractor: learned line templates for any text log."""

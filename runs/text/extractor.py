@@ -1,0 +1,301 @@
+"""The general extractor: bytes of any text log to rows, columns and events.
+
+Lines are grouped by *skeleton*: the line without digits, signs, dots, white space and the
+letter e. Lines of one skeleton were printed by one format string, so one careful look at
+the first of them tells how to read all the others at C speed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..config import config_from_lines
+from ..event import Event
+from ..events.collect import collect
+from ..harvest import Harvest
+from ..roles import Roles, shipped
+from .assembly import Assembly
+from .cleaning import CleanChunk, clean, decode
+from .grids import GridReader
+from .plan import Pattern, Plan, Planner, Shape, shipped_patterns
+from .tables import TableReader
+from .template import learn
+
+_IGNORED = b"0123456789.+-eE \t=>#\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x81\x94\x95\x9a"
+_VALUE_DIGITS = re.compile(rb"(?<![A-Za-z_@])[-+]?\b\d[\d.,]*(?:[eE][-+]?\d+)?")
+_TABLE = 1
+"""Number of the plan that all table lines share."""
+MAX_PLANS = 100_000
+"""Shapes remembered; beyond that a log is prose, and prose is judged line by line."""
+MAX_OPEN = 8 << 20
+"""An unfinished line longer than this is taken as it is."""
+EVENTS_PER_SHAPE = 500
+"""After so many events of one shape the rest are only counted."""
+
+
+class TextReader:
+    """Reads one generation of one text log."""
+
+    def __init__(
+        self, roles: Roles | None = None, patterns: tuple[Pattern, ...] | None = None
+    ) -> None:
+        self._planner = Planner(roles or shipped(), (patterns or ()) + shipped_patterns())
+        # Blank lines and ruled lines have an empty skeleton: they may close a table.
+        self._numbers: dict[bytes, int] = {b"": _TABLE}
+        self._plans: list[Plan] = [Plan(Shape.NOTHING), Plan(Shape.TABLE)]
+        self._has_tables = False
+        self._sharp: set[int] = set()
+        """Plans whose lines differ in digits inside names: told apart line by line."""
+        self._tables = TableReader(self._planner.roles)
+        self._grids = GridReader(self._planner.roles)
+
+    def feed(self, data: bytes, *, final: bool) -> Harvest:
+        """Read the complete lines of `data`."""
+        end = len(data) if final else _complete(data)
+        if end == 0:
+            return Harvest()
+        chunk = clean(data[:end], is_open=not final and data[end - 1 : end] != b"\n")
+        numbers = self._classify(chunk)
+        texts = _Texts(chunk.pieces)
+        harvest = Harvest(lines=chunk.lines, consumed=end)
+        starts = _LineStarts(data, end)
+        skipped, stop = self._collect(chunk, numbers, texts, starts, harvest, final=final)
+        if stop is not None and stop < len(chunk.pieces):
+            # Something began that the next bytes will finish: come back to it then.
+            numbers = numbers[:stop]
+            harvest.lines = chunk.line_of(stop)
+            harvest.consumed = starts[harvest.lines]
+            if harvest.consumed == 0:
+                return Harvest()
+        assembly = Assembly(self._planner.roles, chunk)
+        self._read_groups(chunk, numbers, skipped, assembly)
+        self._read_tables(chunk, numbers, texts, assembly, final=final)
+        self._tables.shift(harvest.lines)
+        assembly.build(harvest)
+        return harvest
+
+    def forget_open_records(self) -> None:
+        """Go on at another place of the file: what was left open there is not continued."""
+        self._tables = TableReader(self._planner.roles)
+        self._grids = GridReader(self._planner.roles)
+
+    # -- shapes ---------------------------------------------------------------------------
+
+    def _classify(self, chunk: CleanChunk) -> npt.NDArray[np.int64]:
+        skeletons = chunk.joined.translate(None, _IGNORED).split(b"\n")
+        found = list(map(self._numbers.get, skeletons))
+        if None in found:
+            for index, number in enumerate(found):
+                if number is None:
+                    found[index] = self._number(skeletons[index], chunk.pieces[index])
+        numbers = np.array(found, dtype=np.int64)
+        if self._sharp:
+            self._sharpen(chunk, numbers)
+        return numbers
+
+    def _number(self, skeleton: bytes, piece: bytes) -> int:
+        number = self._numbers.get(skeleton)
+        if number is not None:
+            return number
+        plan = self._planner.plan(piece)
+        if plan.is_idle:
+            number = 0
+        elif plan.shape is Shape.TABLE and plan.rule is None:
+            number = _TABLE
+            self._has_tables = True
+        else:
+            number = len(self._plans)
+            self._plans.append(plan)
+        if len(self._numbers) < MAX_PLANS:
+            self._numbers[skeleton] = number
+        return number
+
+    def _sharpen(self, chunk: CleanChunk, numbers: npt.NDArray[np.int64]) -> None:
+        """Replace the number of a shape with varying names by that of its exact shape."""
+        for index in np.flatnonzero(np.isin(numbers, list(self._sharp))):
+            piece = chunk.pieces[index]
+            exact = b"\n" + _VALUE_DIGITS.sub(b"", piece)
+            numbers[index] = self._number(exact, piece)
+
+    # -- events and configuration ---------------------------------------------------------
+
+    def _collect(
+        self,
+        chunk: CleanChunk,
+        numbers: npt.NDArray[np.int64],
+        texts: _Texts,
+        starts: _LineStarts,
+        harvest: Harvest,
+        *,
+        final: bool,
+    ) -> tuple[npt.NDArray[np.bool_], int | None]:
+        """Events and configs, which pieces they cover, and where something is unfinished."""
+        skipped = np.zeros(len(chunk.pieces), dtype=bool)
+        plans = self._plans
+        special = {i for i, p in enumerate(plans) if p.rule is not None or p.may_start_config}
+        if not special:
+            return skipped, None
+        reached = 0
+        for index in np.flatnonzero(np.isin(numbers, list(special))).tolist():
+            if index < reached:
+                continue
+            plan = plans[numbers[index]]
+            if plan.rule is not None:
+                plan.events_seen += 1
+                if plan.events_seen > EVENTS_PER_SHAPE:
+                    continue
+                collected = collect(texts, index, final=final)
+                if collected is None:
+                    return skipped, index
+                for event in collected.events:
+                    harvest.events.append(_placed(event, chunk, starts))
+                if collected.next_index > index + 1:
+                    reached = collected.next_index
+                    skipped[index:reached] = True
+            elif (dump := config_from_lines(texts, index)) is not None:
+                config, reached = dump
+                if reached >= len(texts) and not final and index > 0:
+                    return skipped, index
+                harvest.config = {**harvest.config, **config}
+                skipped[index:reached] = True
+        return skipped, None
+
+    # -- numbers --------------------------------------------------------------------------
+
+    def _read_groups(
+        self,
+        chunk: CleanChunk,
+        numbers: npt.NDArray[np.int64],
+        skipped: npt.NDArray[np.bool_],
+        assembly: Assembly,
+    ) -> None:
+        wanted = np.where(skipped[: len(numbers)], 0, numbers)
+        order = np.argsort(wanted, kind="stable")
+        values, first = np.unique(wanted[order], return_index=True)
+        bounds = [*first.tolist(), len(order)]
+        for number, start, end in zip(values.tolist(), bounds, bounds[1:], strict=False):
+            plan = self._plans[number]
+            if plan.shape is Shape.TEMPLATE:
+                self._read_group(chunk, number, order[start:end], assembly)
+            elif plan.shape is Shape.CAREFUL:
+                self._read_carefully(chunk, order[start:end], assembly)
+
+    def _read_group(
+        self, chunk: CleanChunk, number: int, indices: npt.NDArray[np.int64], assembly: Assembly
+    ) -> None:
+        template = self._plans[number].template
+        assert template is not None
+        if len(indices) == len(chunk.pieces):
+            lines, joined = chunk.pieces, chunk.joined
+        else:
+            lines = [chunk.pieces[i] for i in indices.tolist()]
+            joined = b"\n".join(lines)
+        if number not in self._sharp and not template.has_its_names(lines, joined):
+            self._sharp.add(number)
+            numbers = np.full(len(chunk.pieces), -1, dtype=np.int64)
+            numbers[indices] = number
+            self._sharpen(chunk, numbers)
+            for exact in np.unique(numbers[indices]).tolist():
+                group = indices[numbers[indices] == exact]
+                if self._plans[exact].shape is Shape.TEMPLATE and exact != number:
+                    self._read_group(chunk, exact, group, assembly)
+                else:
+                    self._read_carefully(chunk, group, assembly)
+            return
+        matrix = template.parse(lines, joined)
+        if matrix is None:
+            self._read_carefully(chunk, indices, assembly)
+        else:
+            assembly.add(template, indices, lines, matrix)
+
+    def _read_carefully(
+        self, chunk: CleanChunk, indices: npt.NDArray[np.int64], assembly: Assembly
+    ) -> None:
+        for index in indices.tolist():
+            piece = chunk.pieces[index]
+            text = decode(piece)
+            reading = self._planner.read(text)
+            if not (reading.slots or reading.coordinates or reading.bar):
+                continue
+            one = np.array([index])
+            template = learn(piece, text, reading)
+            matrix = template.parse([piece]) if template is not None else None
+            if template is None or matrix is None:
+                assembly.add_reading(reading, index, piece)
+            else:
+                assembly.add(template, one, [piece], matrix)
+
+    def _read_tables(
+        self,
+        chunk: CleanChunk,
+        numbers: npt.NDArray[np.int64],
+        texts: _Texts,
+        assembly: Assembly,
+        *,
+        final: bool,
+    ) -> None:
+        if not self._has_tables:
+            return
+        kinds = [i for i, plan in enumerate(self._plans) if plan.shape is Shape.TABLE]
+        for index in np.flatnonzero(np.isin(numbers, kinds)).tolist():
+            line, text = chunk.line_of(index), texts[index]
+            for record in (self._tables.feed(line, text), self._grids.feed(line, text)):
+                if record is not None:
+                    assembly.add_record(record)
+        if final and (record := self._tables.close()) is not None:
+            assembly.add_record(record)
+
+
+def _complete(data: bytes) -> int:
+    """Where the last complete line, or the last redraw of a progress bar, ends."""
+    newline = data.rfind(b"\n") + 1
+    # A carriage return at the very end may be half of a line end.
+    redraw = data.rfind(b"\r", newline, len(data) - 1) + 1 if newline < len(data) else 0
+    end = max(newline, redraw)
+    return len(data) if end == 0 and len(data) > MAX_OPEN else end
+
+
+def _placed(event: Event, chunk: CleanChunk, starts: _LineStarts) -> Event:
+    first = chunk.line_of(max(0, event.line - 1))
+    event.last_line = chunk.line_of(max(0, min(len(chunk.pieces), event.last_line or event.line) - 1)) + 1
+    event.line = first + 1
+    event.offset = starts[first]
+    return event
+
+
+class _Texts(Sequence[str]):
+    """Decoded pieces, decoded when looked at."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = pieces
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [decode(piece) for piece in self._pieces[index]]
+        return decode(self._pieces[index])
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+
+class _LineStarts:
+    """Byte offsets of line starts in a chunk, found when first asked for."""
+
+    def __init__(self, data: bytes, end: int) -> None:
+        self._data, self._end = data, end
+        self._starts: npt.NDArray[np.int64] | None = None
+
+    def __getitem__(self, line: int) -> int:
+        if self._starts is None:
+            codes = np.frombuffer(self._data, dtype=np.uint8, count=self._end)
+            self._starts = np.concatenate([[0], np.flatnonzero(codes == 10) + 1])
+        return int(self._starts[min(line, len(self._starts) - 1)])

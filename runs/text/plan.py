@@ -1,0 +1,140 @@
+"""What to do with every line of one shape, decided once on its first example."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import lru_cache
+from importlib import resources
+
+from ..events.classify import classify
+from ..events.rule import FAILURES, EventRule
+from ..roles import Roles
+from .cleaning import decode
+from .grids import header_cells, row_cells
+from .lexer import read_line
+from .numbers import NUMBER, parse_number
+from .reading import Coordinate, Reading, Slot
+from .tables import is_row, is_rule
+from .template import Template, learn
+
+_COORDINATES = ("step", "epoch", "tokens", "samples", "inner")
+
+
+class Shape(Enum):
+    """How lines of a plan are read."""
+
+    NOTHING = auto()
+    TEMPLATE = auto()
+    CAREFUL = auto()
+    """Tokens do not fit the careful reading: every line is read carefully."""
+    TABLE = auto()
+
+
+@dataclass(slots=True)
+class Plan:
+    """How to read one shape of line."""
+
+    shape: Shape
+    template: Template | None = None
+    rule: EventRule | None = None
+    may_start_config: bool = False
+    events_seen: int = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing to do for such lines."""
+        return self.shape is Shape.NOTHING and self.rule is None and not self.may_start_config
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression with named groups that overrules the general reading."""
+
+    name: str
+    regex: re.Pattern[str]
+
+    def read(self, text: str, roles: Roles) -> Reading | None:
+        """The reading of a line that the pattern matches."""
+        found = self.regex.search(text)
+        if found is None:
+            return None
+        reading = Reading(is_record=True)
+        for group, content in found.groupdict().items():
+            number = NUMBER.match(content.rstrip(",.;")) if content else None
+            if number is None:
+                continue
+            start = found.start(group)
+            span = (start + number.start("number"), start + number.end("number"))
+            value = parse_number(number["number"])
+            if group in _COORDINATES:
+                reading.coordinates.append(Coordinate(group, span, value))
+            else:
+                name = group.replace("__", " ")
+                reading.slots.append(Slot(name, span, value, number["unit"] or "", is_known=True))
+        return reading if reading.slots else None
+
+
+def compile_patterns(entries: Iterable[Mapping[str, object]]) -> tuple[Pattern, ...]:
+    """Patterns from the tables of a TOML file; `re.error` if one is malformed."""
+    return tuple(Pattern(str(e["name"]), re.compile(str(e["regex"]))) for e in entries)
+
+
+@lru_cache(maxsize=1)
+def shipped_patterns() -> tuple[Pattern, ...]:
+    """The patterns that come with the package."""
+    text = resources.files("mltd.runs").joinpath("patterns.toml").read_text(encoding="utf-8")
+    return compile_patterns(tomllib.loads(text)["pattern"])
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Makes plans with one user's vocabulary and patterns."""
+
+    roles: Roles
+    patterns: tuple[Pattern, ...]
+
+    def read(self, text: str) -> Reading:
+        """The careful reading of a line, patterns first."""
+        for pattern in self.patterns:
+            if (reading := pattern.read(text, self.roles)) is not None:
+                return reading
+        return read_line(text, self.roles)
+
+    def plan(self, piece: bytes) -> Plan:
+        """The plan for all lines that look like this one."""
+        if not piece or piece.isspace():
+            return Plan(Shape.NOTHING)
+        text = decode(piece)
+        if is_rule(text):
+            return Plan(Shape.TABLE)
+        rule = classify(text)
+        if is_row(text) or header_cells(text, self.roles) or row_cells(text):
+            return Plan(Shape.TABLE, rule=rule)
+        may_start = may_start_config(text)
+        if rule is not None and rule.kind in FAILURES:
+            return Plan(Shape.NOTHING, rule=rule)
+        reading = self.read(text)
+        if reading.bar is not None and not reading.slots and _is_side_bar(text):
+            reading = Reading()
+        if not (reading.slots or reading.coordinates or reading.bar):
+            return Plan(Shape.NOTHING, rule=rule, may_start_config=may_start)
+        template = learn(piece, text, reading)
+        if template is None:
+            return Plan(Shape.CAREFUL, rule=rule, may_start_config=may_start)
+        return Plan(Shape.TEMPLATE, template, rule, may_start)
+
+
+def may_start_config(text: str) -> bool:
+    """True if a configuration dump may begin at this line."""
+    from ..config import may_start_config as look
+
+    return look(text)
+
+
+def _is_side_bar(text: str) -> bool:
+    """A bar with a caption and no metrics ("Map: 45%|...") is not the training's own."""
+    return bool(re.match(r"\s*[^\W\d]", text.split("%|")[0]))

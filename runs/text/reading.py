@@ -1,0 +1,67 @@
+"""What a careful look at one line finds: values, coordinates and what frames them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Span = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Slot:
+    """A number with a name."""
+
+    name: str
+    span: Span
+    value: float
+    unit: str = ""
+    is_known: bool = False
+    """The name speaks of something measured (or is in the user's map)."""
+    index_span: Span | None = None
+    """A number inside the name that makes a series of its own ("layer 3 ...")."""
+
+
+@dataclass(slots=True)
+class Coordinate:
+    """A number that says where on an axis the line is."""
+
+    axis: str
+    """step, epoch, tokens, samples, time, or `inner`: an iteration inside its epoch."""
+    span: Span
+    value: float
+    precedence: int = 0
+    total: float | None = None
+    total_span: Span | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """One line, read carefully."""
+
+    slots: list[Slot] = field(default_factory=list)
+    coordinates: list[Coordinate] = field(default_factory=list)
+    rank: int | None = None
+    rank_span: Span | None = None
+    split: str = ""
+    level: str = ""
+    """Finest coordinate in the head of the line: "step", "epoch" or nothing."""
+    stamp: str = ""
+    stamp_span: Span = (0, 0)
+    bar: tuple[Span, Span] | None = None
+    """Spans of n and total of a progress bar."""
+    is_record: bool = False
+    """The line is a dict or JSON object: all its numbers belong to one record."""
+    is_setting_like: bool = False
+    """The line looks like one of a configuration dump or of source code."""
+    config: dict[str, object] | None = None
+
+    @property
+    def is_anchored(self) -> bool:
+        """The line itself says where in training it belongs."""
+        return bool(self.coordinates) or self.bar is not None
+
+    @property
+    def is_measurement(self) -> bool:
+        """All numbers of this line are accepted as metrics at first sight."""
+        known = sum(slot.is_known for slot in self.slots)
+        return bool(known) and (self.is_anchored or self.is_record or known > 1)

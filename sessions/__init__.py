@@ -1,0 +1,1 @@
+"""Triage sessions: hypotheses, experiments, journal, reports."""

@@ -1,0 +1,136 @@
+"""What holds for every test: a home of its own, no network, reproducible examples."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_REQUIRE_SERVICES"}
+FOREIGN_PREFIXES = ("MLTD_", "XDG_", "SLURM_", "ANTHROPIC_")
+
+# The same examples everywhere, and no deadline: a busy machine is not a bug.
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "explore", settings.get_profile("ci"), derandomize=False, max_examples=2000
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+RequireService = Callable[..., None]
+
+
+class NetworkTouchedError(RuntimeError):
+    """A test tried to leave this machine; not an OSError, so that no handler hides it."""
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test an empty home, beside its `tmp_path` so that this stays empty."""
+    for name in os.environ:
+        if name.startswith(FOREIGN_PREFIXES) and name not in KEPT_SETTINGS:
+            monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for kind, folder in {
+        "CONFIG": ".config",
+        "DATA": ".local/share",
+        "STATE": ".local/state",
+        "CACHE": ".cache",
+        "RUNTIME": "run",
+    }.items():
+        suffix = "DIR" if kind == "RUNTIME" else "HOME"
+        path = home / folder
+        path.mkdir(parents=True, mode=0o700)
+        monkeypatch.setenv(f"XDG_{kind}_{suffix}", str(path))
+    return home
+
+
+def is_this_machine(host: object) -> bool:
+    """Tell whether a host name or address stays on the loopback interface."""
+    if host in (None, "", b"", "localhost", b"localhost"):
+        return True
+    text = host.decode(errors="replace") if isinstance(host, bytes) else str(host)
+    try:
+        return ipaddress.ip_address(text.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sockets reach this machine alone."""
+
+    def refuse(what: str) -> None:
+        raise NetworkTouchedError(f"a test tried to reach {what}")
+
+    def guard_method(name: str, find_address: Callable[[tuple[Any, ...]], Any]) -> None:
+        original = getattr(socket.socket, name)
+
+        def guarded(self: socket.socket, *args: Any) -> Any:
+            address = find_address(args)
+            is_internet = self.family in (socket.AF_INET, socket.AF_INET6)
+            if is_internet and address is not None and not is_this_machine(address[0]):
+                refuse(f"{address[0]} port {address[1]}")
+            return original(self, *args)
+
+        monkeypatch.setattr(socket.socket, name, guarded)
+
+    guard_method("connect", lambda args: args[0])
+    guard_method("connect_ex", lambda args: args[0])
+    guard_method("sendto", lambda args: args[-1])
+    guard_method("sendmsg", lambda args: args[3] if len(args) > 3 else None)
+
+    def guard_lookup(name: str) -> None:
+        original = getattr(socket, name)
+
+        def guarded(host: object, *args: Any, **options: Any) -> Any:
+            if not is_this_machine(host):
+                refuse(f"{host!r}")
+            return original(host, *args, **options)
+
+        monkeypatch.setattr(socket, name, guarded)
+
+    for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
+        guard_lookup(name)
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of collected real training logs, or a skip where there is none."""
+    named = os.environ.get("MLTD_CORPUS")
+    folder = Path(named) if named else ROOT.parent / "shared" / "corpus"
+    if not (folder / "INDEX.jsonl").is_file():
+        pytest.skip(f"no log corpus at {folder}; set MLTD_CORPUS to its folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def require_service() -> RequireService:
+    """A function that skips the test unless all the named programs are installed."""
+    return require_programs
+
+
+def require_programs(*programs: str) -> None:
+    """Skip, or fail where MLTD_REQUIRE_SERVICES=1 says that every service must be there."""
+    places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    missing = [program for program in programs if shutil.which(program, path=places) is None]
+    if not missing:
+        return
+    reason = f"not installed: {', '.join(missing)}"
+    if os.environ.get("MLTD_REQUIRE_SERVICES") == "1":
+        pytest.fail(f"{reason}; MLTD_REQUIRE_SERVICES=1 forbids skipping", pytrace=False)
+    pytest.skip(reason)

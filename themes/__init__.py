@@ -1,0 +1,1 @@
+"""Theme files and style sheets."""

@@ -1,0 +1,1 @@
+"""The app and the command line: the only room that knows a terminal."""

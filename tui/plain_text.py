@@ -1,0 +1,107 @@
+"""A run as plain text: what `check` and `demo` print where there is no screen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from mltd.runs.run import Run
+from mltd.runs.series import Series
+from mltd.runs.summary import run_state
+
+_BARS = "▁▂▃▄▅▆▇█"
+_ASCII_BARS = "_.-~=*#@"
+_MARKS = {
+    "exception": "✖", "error": "✖", "oom": "✖", "nccl": "✖", "signal": "✖", "scheduler": "■",
+    "warning": "▲", "overflow": "▲", "nan": "▲", "checkpoint": "●", "evaluation": "○",
+    "restart": "↻", "finished": "✔",
+}
+TREND_WIDTH = 24
+MAX_SERIES = 40
+MAX_EVENTS = 20
+
+
+def printable(text: str) -> str:
+    """Outside text with everything a terminal could act on taken out."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "·" for c in text)
+
+
+def trend(series: Series, width: int = TREND_WIDTH, *, unicode: bool = True) -> str:
+    """The course of a series in a few characters; `!` where it is not finite."""
+    values = series.values
+    bars = _BARS if unicode else _ASCII_BARS
+    finite = values[np.isfinite(values)]
+    if len(finite) == 0:
+        return "!" * min(width, len(values))
+    low, high = np.percentile(finite, [2, 98])
+    drawn = []
+    for bucket in np.array_split(values, min(width, len(values))):
+        if not np.isfinite(bucket).all():
+            drawn.append("!")
+            continue
+        share = 0.5 if high <= low else (float(bucket.mean()) - low) / (high - low)
+        drawn.append(bars[int(np.clip(share, 0, 1) * (len(bars) - 1) + 0.5)])
+    return "".join(drawn)
+
+
+def short(value: float) -> str:
+    """A number in at most nine characters."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e6:
+        return str(int(value))
+    return f"{value:.4g}"
+
+
+def render_run(run: Run, *, unicode: bool = True) -> Iterator[str]:
+    """Lines that describe a run: state, files, metrics, events."""
+    state, reason = run_state(run)
+    yield f"{printable(run.name)}: {state.value} ({printable(reason)})"
+    for source in run.files:
+        note = f"  [{printable(source.note)}]" if source.note else ""
+        again = f", {source.generations} generations" if source.generations > 1 else ""
+        yield (
+            f"  {printable(source.path)}  {source.format}, {source.lines:,} lines, "
+            f"{source.bytes:,} bytes{again}{note}"
+        )
+    yield from _render_series(run, unicode=unicode)
+    yield from _render_events(run, unicode=unicode)
+    if run.config:
+        names = ", ".join(printable(str(name)) for name in list(run.config)[:8])
+        more = f", and {len(run.config) - 8} more" if len(run.config) > 8 else ""
+        yield f"  settings: {names}{more}"
+
+
+def _render_series(run: Run, *, unicode: bool) -> Iterator[str]:
+    shown = [s for s in run.series if not (s.role or "").startswith("axis/")]
+    if not shown:
+        yield "  no metrics found"
+        return
+    shown.sort(key=lambda s: s.role is None)
+    width = min(36, max(len(s.name) for s in shown[:MAX_SERIES]))
+    yield f"  {'metric':<{width}}  {'role':<12} {'points':>9}  {'first':>9}  {'last':>9}  trend"
+    for series in shown[:MAX_SERIES]:
+        name = printable(series.name)
+        name = name if len(name) <= width else name[: width - 1] + "…"
+        bad = int((~np.isfinite(series.values)).sum())
+        yield (
+            f"  {name:<{width}}  {series.role or '-':<12.12} {len(series):>9,}  "
+            f"{short(float(series.values[0])):>9}  {short(float(series.values[-1])):>9}  "
+            f"{trend(series, unicode=unicode)}{f'  {bad:,} not finite' if bad else ''}"
+        )
+    if len(shown) > MAX_SERIES:
+        yield f"  and {len(shown) - MAX_SERIES} more metrics (all of them: --json)"
+
+
+def _render_events(run: Run, *, unicode: bool) -> Iterator[str]:
+    events = run.events
+    for source, event in events[:MAX_EVENTS]:
+        mark = _MARKS.get(event.kind.value, "-") if unicode else "*"
+        times = f" x{event.count}" if event.count > 1 else ""
+        at = f"line {event.line:,}" + (f" step {event.step:g}" if event.step is not None else "")
+        name = printable(source.path.rsplit("/", 1)[-1]) + " " if len(run.files) > 1 else ""
+        yield f"  {mark} {event.kind.value}{times}  {name}{at}: {printable(event.title)[:160]}"
+    if len(events) > MAX_EVENTS:
+        yield f"  and {len(events) - MAX_EVENTS} more events (all of them: --json)"
