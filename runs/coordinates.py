@@ -55,6 +55,9 @@ class Coordinates:
         self.line.extend(harvest.line + lines_before)
         self.generation.extend(np.full(count, generation, dtype=np.int32))
         axes = dict(harvest.axes)
+        if self._epoch_base is None and "epoch" in axes:
+            known = axes["epoch"][np.isfinite(axes["epoch"])]
+            self._epoch_base = None if len(known) == 0 else (0.0 if known[0] < 1 else 1.0)
         self._derive_step(axes, count)
         for axis in AXES:
             values = axes.get(axis)
@@ -75,21 +78,20 @@ class Coordinates:
     def _derive_step(self, axes: dict[str, Floats], count: int) -> None:
         """A global step from epoch and iteration inside the epoch, where none is printed."""
         step = axes.get("step")
-        if step is not None and not self._states_step:
-            self._states_step = bool(np.isfinite(step).any())
         inner = axes.pop("inner", None)
         total = axes.pop("inner total", None)
-        if inner is None or self._states_step:
+        stated = np.zeros(count, dtype=bool) if step is None else np.isfinite(step)
+        # From the first printed step on, only printed steps count.
+        unstated = ~np.logical_or.accumulate(stated) & (not self._states_step)
+        self._states_step |= bool(stated.any())
+        if inner is None:
             return
-        here = np.isfinite(inner)
+        here = np.isfinite(inner) & unstated
         if not here.any():
             return
         epoch = fill_forward(
             axes.get("epoch", np.full(count, np.nan)), self._carry.get("epoch", np.nan)
         )
-        if self._epoch_base is None:
-            known = epoch[np.isfinite(epoch)]
-            self._epoch_base = None if len(known) == 0 else (0.0 if known[0] < 1 else 1.0)
         derived = np.full(count, np.nan)
         counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
         if counted.any() and total is not None and self._epoch_base is not None:
@@ -97,7 +99,7 @@ class Coordinates:
         uncounted = here & ~counted
         if uncounted.any():
             derived[uncounted] = self._accumulate(inner[uncounted])
-        axes["step"] = derived
+        axes["step"] = derived if step is None else np.where(here, derived, step)
 
     def _accumulate(self, inner: Floats) -> Floats:
         """Iterations that start again from the beginning are counted on."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from .coordinates import Coordinates
 from .event import Event
 from .events.log import EventLog
-from .harvest import Column, ColumnKey, Harvest
+from .harvest import Column, ColumnKey, Floats, Harvest, Ints
 from .roles import Roles, shipped
 from .series import Series
 
@@ -45,6 +47,8 @@ class Run:
         self.config: dict[str, object] = {}
         self.artifacts: list[Artifact] = []
         self.totals: dict[str, float] = {}
+        self.is_over = False
+        """Known not to be running, however fresh its files are: a recording, a copy."""
         self._roles = roles or shipped()
         self._series: dict[tuple[int, str], Series] = {}
         self._by_key: dict[tuple[int, ColumnKey], tuple[Series, float]] = {}
@@ -84,8 +88,7 @@ class Run:
         source = self.files[file]
         generation = source.generations - 1
         first = source.coordinates.append(harvest, source.lines, generation)
-        for column in harvest.columns:
-            self._append_column(file, column, first)
+        self._append_columns(file, harvest.columns, first)
         for event in harvest.events:
             placed = replace(
                 event,
@@ -101,15 +104,26 @@ class Run:
         source.lines += harvest.lines
         source.bytes += harvest.consumed
 
-    def _append_column(self, file: int, column: Column, first: int) -> None:
-        found = self._by_key.get((file, column.key))
-        if found is None:
-            found = self._by_key[file, column.key] = self._resolve(file, column.key)
-        series, factor = found
-        if column.is_certain:
-            series.is_certain = True
-        values = column.values if factor == 1.0 else column.values * factor
-        series.append(column.rows + first, values)
+    def _append_columns(self, file: int, columns: Sequence[Column], first: int) -> None:
+        parts: dict[str, tuple[Series, list[Ints], list[Floats]]] = {}
+        # Who comes first in the file gets the plain name, however the file was cut.
+        for column in sorted(columns, key=lambda c: int(c.rows[0]) if len(c.rows) else 0):
+            found = self._by_key.get((file, column.key))
+            if found is None:
+                found = self._by_key[file, column.key] = self._resolve(file, column.key)
+            series, factor = found
+            series.is_certain |= column.is_certain
+            _, rows, values = parts.setdefault(series.name, (series, [], []))
+            rows.append(column.rows + first)
+            values.append(column.values if factor == 1.0 else column.values * factor)
+        for series, rows, values in parts.values():
+            if len(rows) == 1:
+                series.append(rows[0], values[0])
+                continue
+            # Lines of several shapes speak of one series: back into the order of the file.
+            merged = np.concatenate(rows)
+            order = np.argsort(merged, kind="stable")
+            series.append(merged[order], np.concatenate(values)[order])
 
     # -- names ----------------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ def infer_state(
     limit = _silence_limit(interval_seconds)
     is_silent = last_line_age_seconds is None or last_line_age_seconds > limit
     is_complete = progress.is_complete(is_silent=is_silent)
-    ordered = sorted(events, key=_end)
+    ordered = sorted(events, key=lambda event: (_end(event), event.line, event.kind, event.title))
     failure = _cause_of_failure(ordered, progress.last_row_line)
     finish = _last_finish(ordered, progress.last_row_line)
     if failure is not None and not _is_aftermath(failure, finish, is_complete, progress):
@@ -136,8 +136,9 @@ def _end(event: Event) -> int:
 def _cause_of_failure(ordered: Sequence[Event], last_row_line: int) -> Event | None:
     """The terminal event that explains those around it, if nothing went on afterwards."""
     started = max((event.line for event in ordered if event.kind is EventKind.RESTART), default=0)
-    since = max(started, last_row_line)
-    fatal = [event for event in ordered if _end(event) > since and is_terminal(event)]
+    # A progress bar may stand on the very line that the scheduler's last word is on.
+    late = [event for event in ordered if _end(event) > started and _end(event) >= last_row_line]
+    fatal = [event for event in late if is_terminal(event)]
     return min(fatal, key=lambda event: (_is_consequence(event), event.line), default=None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
@@ -57,10 +58,10 @@ def _file_state(run: Run, file: int, now: float) -> tuple[RunState, str]:
     coordinates = source.coordinates
     lines = coordinates.line.view()
     events = [event for owner, event in run.events if owner is source]
-    try:
-        age: float | None = max(0.0, now - os.stat(source.path).st_mtime)
-    except (OSError, ValueError):
-        age = None
+    age: float | None = None
+    if not run.is_over:
+        with contextlib.suppress(OSError, ValueError):
+            age = max(0.0, now - os.stat(source.path).st_mtime)
     progress = Progress(
         last_row_line=int(lines[-1]) if len(lines) else 0,
         last_step=_last(source, "step"),

@@ -163,14 +163,20 @@ def export(name: str, *, kind: str, output: str | None, wide: bool) -> int:
 
 
 def demo() -> int:
-    """Print the triage of the bundled recordings."""
-    from importlib import resources
+    """Print the triage of the bundled recordings, each with the truth about it."""
+    from . import recordings
 
-    place = resources.files("mltd.tui").joinpath("recordings")
-    with resources.as_file(place) as directory:
-        names = sorted(str(p) for p in directory.iterdir() if (p / "recording.toml").exists())
-        _write_lines(["Recordings of real small trainings, as `mltd-tui check` sees them.", ""])
-        return check(names, as_json=False)
+    _write_lines(["Recordings of real small trainings, as `mltd-tui check` reads them."])
+    for name in recordings.names():
+        recording = recordings.load(name)
+        own = {str(file.path) for file in recording.files}
+        (files,) = discover(str(recordings.HERE / name))
+        kept = [file for file in files.files if file.path in own]
+        loaded = load(RunFiles(recording.title, files.root, kept))
+        loaded.run.is_over = True
+        _write_lines(["", *render_run(loaded.run, unicode=_is_unicode())])
+        _write_lines([f"  what was really done: {recording.truth}"])
+    return 0
 
 
 def _write_lines(lines: Iterable[str]) -> None:

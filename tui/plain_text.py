@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mltd.runs.event import Event, EventKind
 from mltd.runs.run import Run
 from mltd.runs.series import Series
 from mltd.runs.summary import run_state
@@ -21,6 +22,10 @@ _MARKS = {
 TREND_WIDTH = 24
 MAX_SERIES = 40
 MAX_EVENTS = 20
+TITLE_WIDTH = 140
+_ROUTINE = (EventKind.CHECKPOINT, EventKind.EVALUATION)
+"""Kinds that say the run is fine; they are summed up in a line each."""
+_MILD = frozenset({EventKind.WARNING, EventKind.OVERFLOW, EventKind.RESTART, EventKind.FINISHED})
 
 
 def printable(text: str) -> str:
@@ -97,11 +102,26 @@ def _render_series(run: Run, *, unicode: bool) -> Iterator[str]:
 
 def _render_events(run: Run, *, unicode: bool) -> Iterator[str]:
     events = run.events
-    for source, event in events[:MAX_EVENTS]:
+    routine = [pair for pair in events if pair[1].kind in _ROUTINE]
+    telling = [pair for pair in events if pair[1].kind not in _ROUTINE]
+    telling.sort(key=lambda pair: pair[1].kind in _MILD)
+    for source, event in telling[:MAX_EVENTS]:
         mark = _MARKS.get(event.kind.value, "-") if unicode else "*"
         times = f" x{event.count}" if event.count > 1 else ""
-        at = f"line {event.line:,}" + (f" step {event.step:g}" if event.step is not None else "")
         name = printable(source.path.rsplit("/", 1)[-1]) + " " if len(run.files) > 1 else ""
-        yield f"  {mark} {event.kind.value}{times}  {name}{at}: {printable(event.title)[:160]}"
-    if len(events) > MAX_EVENTS:
-        yield f"  and {len(events) - MAX_EVENTS} more events (all of them: --json)"
+        title = printable(event.title)[:TITLE_WIDTH]
+        yield f"  {mark} {event.kind.value}{times}  {name}{_place(event)}: {title}"
+    if len(telling) > MAX_EVENTS:
+        yield f"  and {len(telling) - MAX_EVENTS} more events (all of them: --json)"
+    for kind in _ROUTINE:
+        same = [event for _, event in routine if event.kind is kind]
+        if same:
+            mark = _MARKS[kind.value] if unicode else "*"
+            last = max(same, key=lambda event: event.line)
+            count = sum(event.count for event in same)
+            yield f"  {mark} {kind.value} x{count}, the last at {_place(last)}: {printable(last.title)[:TITLE_WIDTH]}"
+
+
+def _place(event: Event) -> str:
+    step = f" step {event.step:g}" if event.step is not None else ""
+    return f"line {event.line:,}{step}"

@@ -45,13 +45,17 @@ def _read_text(path: Path) -> str:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     except ValueError:
         raise InputError("cannot read a file whose name holds a NUL character") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise InputError(f"{path} is not a regular file")
         if status.st_size > _MOST_BYTES:
             raise FormatError(f"{path.name} is too large for a configuration file")
-        data = file.read(_MOST_BYTES)
+        data = os.read(descriptor, _MOST_BYTES)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8-sig", "replace")

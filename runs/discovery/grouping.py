@@ -147,7 +147,8 @@ def _own_groups(folder: Folder, inspector: Inspector) -> list[Group]:
         path = folder.join(name)
         purpose = inspector.purpose(path)
         if purpose in (Purpose.LOG, Purpose.METRICS):
-            stem = "" if "tfevents" in name or name.endswith(".wandb") else stem_of(name)
+            is_shared = "tfevents" in name or folder.name == "metrics"
+            stem = "" if is_shared else stem_of(name.removesuffix(".wandb"))
             by_stem.setdefault(stem, []).append(RunFile(path, purpose))
         elif purpose is not None:
             artifacts.append(RunFile(path, purpose))

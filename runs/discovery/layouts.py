@@ -10,6 +10,7 @@ from .run_files import Purpose, RunFile
 from .tree import Folder
 
 _WANDB_FOLDER = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-\w+")
+_MLFLOW_FOLDER = re.compile(r"[0-9a-f]{32}")
 _WANDB_FILES = {
     "output.log": Purpose.LOG,
     "config.yaml": Purpose.CONFIG,
@@ -23,13 +24,12 @@ _STATE = "trainer_state.json"
 
 def known_run(folder: Folder, inspector: Inspector) -> list[RunFile] | None:
     """The files of a folder that a known tool laid out; nothing if it is not such a folder."""
-    if any(name.endswith(".wandb") for name in folder.files) or _WANDB_FOLDER.fullmatch(
-        folder.name
-    ):
+    has_record = any(name.endswith(".wandb") for name in folder.files)
+    if _WANDB_FOLDER.fullmatch(folder.name) or (has_record and folder.folder("files") is not None):
         return _wandb_files(folder, inspector)
     metrics = folder.folder("metrics")
     if metrics is not None and (
-        folder.folder("params") is not None or folder.folder("tags") is not None
+        folder.folder("params") or folder.folder("tags") or _MLFLOW_FOLDER.fullmatch(folder.name)
     ):
         return _mlflow_files(folder, metrics)
     return None
@@ -55,7 +55,8 @@ def _wandb_files(folder: Folder, inspector: Inspector) -> list[RunFile]:
 def _mlflow_files(folder: Folder, metrics: Folder) -> list[RunFile]:
     found = [RunFile(path, Purpose.METRICS) for path in metrics.walk_files()]
     if "meta.yaml" in folder.files:
-        found.append(RunFile(folder.join("meta.yaml"), Purpose.CONFIG))
+        # Read as a record of the run: it brings parameters, tags and how the run ended.
+        found.append(RunFile(folder.join("meta.yaml"), Purpose.METRICS))
     artifacts = folder.folder("artifacts")
     if artifacts is not None:
         found.extend(

@@ -8,8 +8,16 @@ import os
 import stat
 
 from ..errors import InputError
+from ..sources.inputs import open_bytes
 from .grouping import group_runs
-from .purposes import Inspector, is_binary, is_checkpoint_name, is_config_name, is_structured
+from .purposes import (
+    HEAD_BYTES,
+    Inspector,
+    is_binary,
+    is_checkpoint_name,
+    is_config_name,
+    is_structured,
+)
 from .run_files import Discovery, Purpose, RunFile, RunFiles, natural_key, sorted_files
 from .stems import counterparts
 from .tree import Limits, scan
@@ -75,16 +83,13 @@ def _explore_directory(path: str, limits: Limits) -> Discovery:
 
 def _run_of_file(path: str, mode: int) -> RunFiles:
     folder, name = os.path.split(path)
-    if stat.S_ISFIFO(mode):
-        return RunFiles(name, folder or ".", [RunFile(path, Purpose.LOG)])
     if not stat.S_ISREG(mode):
-        raise InputError(f"{path} is a device or a socket, not a log", hint="name a file")
-    try:
-        with open(path, "rb") as file:
-            head = file.read(1 << 16)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise InputError(f"{path} cannot be read: {reason}", hint="check its permissions") from None
+        raise InputError(
+            f"{path} is a pipe or a device, not a file",
+            hint="send it through standard input: ... | mltd-tui -",
+        )
+    with open_bytes(path) as file:
+        head = file.read(HEAD_BYTES)
     if is_checkpoint_name(name) and (not head or b"\0" in head[:1024]):
         raise InputError(f"{path} is a checkpoint, not a log", hint=f"try: mltd-tui inspect {path}")
     purpose = Purpose.METRICS if is_structured(head, path) else Purpose.LOG
@@ -122,11 +127,12 @@ def _missing(path: str) -> InputError:
 def _explore_glob(pattern: str, limits: Limits) -> Discovery:
     matches = expand_glob(pattern, limits)
     found = Discovery([])
-    taken: dict[str, RunFiles] = {}
+    taken: set[str] = set()
     problems: list[InputError] = []
     for path in matches:
         name = os.path.basename(path)
-        if path in taken or is_checkpoint_name(name) or is_config_name(name):
+        place = os.path.abspath(path)
+        if place in taken or is_checkpoint_name(name) or is_config_name(name):
             continue
         try:
             inner = _explore_path(path, limits)
@@ -135,12 +141,13 @@ def _explore_glob(pattern: str, limits: Limits) -> Discovery:
             continue
         found.notes.extend(note for note in inner.notes if note not in found.notes)
         for run in inner.runs:
-            readable = run.paths(Purpose.LOG, Purpose.METRICS)
-            if any(file in taken for file in readable):
+            readable = {os.path.abspath(p) for p in run.paths(Purpose.LOG, Purpose.METRICS)}
+            if readable & taken:
                 continue
             if os.path.isdir(path):
-                run.name = os.path.join(path, run.name) if run.root != path else path
-            taken.update(dict.fromkeys(readable, run))
+                is_inside = run.root != path or len(inner.runs) > 1
+                run.name = os.path.normpath(os.path.join(path, run.name) if is_inside else path)
+            taken |= readable
             found.runs.append(run)
     if not found.runs:
         hint = str(problems[0]) if problems else "check the pattern; ** looks into folders"

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import re
 
+from ..errors import InputError
 from ..formats.json_text import parse_json
 from ..formats.records import flatten
 from ..formats.registry import default_registry
 from ..formats.training_names import training_likeness
+from ..sources.inputs import open_bytes
 from .run_files import Purpose
+from .stems import plain_name
 
 HEAD_BYTES = 1 << 16
 SMALL_HEAD_BYTES = 1 << 12
 MOST_OPENED = 5_000
 SURE = 0.5
+_UNDEMANDING = {"text", "jsonl"}
+_SAMPLE_LINES = 50
 
 _CHECKPOINT = re.compile(
     r".*\.(?:pt|pth|ckpt|safetensors|h5|hdf5|keras|pdparams|pdopt|caffemodel|solverstate|distcp|"
@@ -38,17 +43,18 @@ _LOG = re.compile(
     r".*\.log\.rank\d+|log\.txt\.rank\d+",
     re.IGNORECASE,
 )
-_LOG_TEXT = re.compile(r".*(?:log|stdout|stderr|output|console).*\.txt", re.IGNORECASE)
+_LOG_TEXT = re.compile(
+    r"(?:.*[-_.])?(?:log|logs|stdout|stderr)(?:[-_.\d].*)?\.txt|(?:.*[-_.])?(?:output|console)\.txt"
+)
 _STRUCTURED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson)", re.IGNORECASE)
 _OPENED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson|txt|wandb)|.*tfevents.*", re.IGNORECASE)
 _NEVER = re.compile(r"debug-(?:internal|core)\.log|requirements.*\.txt|(?:npm|yarn|pip)-.*\.log")
 _LOG_LINE = re.compile(
-    rb"(?i)\b(?:loss|epoch|step|iter(?:ation)?|acc(?:uracy)?|lr|ppl|reward)\b\W{0,5}\d|"
-    rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|Traceback \(most recent call last\)",
+    rb"(?i)(?<![a-z])(?:loss|epoch|step|iter(?:ation)?|acc(?:uracy)?|lr|ppl|reward)(?![a-z])"
+    rb"[\s:=|]{0,40}[-+]?\d|(?<![^\s|])(?:train|val|valid|test)[\s:=|]{1,5}[-+]?\d+\.\d|"
+    rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|^:::MLP|Traceback \(most recent call last\)",
     re.MULTILINE,
 )
-
-
 _TEXT_BYTES = bytes([8, 9, 10, 12, 13, 27, *range(32, 127), *range(128, 256)])
 
 
@@ -88,14 +94,14 @@ class Inspector:
             return None
         self._left -= 1
         try:
-            with open(path, "rb") as file:
+            with open_bytes(path) as file:
                 return file.read(size)
-        except OSError:
+        except (OSError, InputError):
             return b""
 
     def purpose(self, path: str) -> Purpose | None:
         """What a file found in a directory is for; nothing if a run has no use for it."""
-        name = os.path.basename(path)
+        name = plain_name(os.path.basename(path))
         if _NEVER.fullmatch(name):
             return None
         if is_checkpoint_name(name):
@@ -108,7 +114,8 @@ class Inspector:
             if head is not None and is_structured(head, path):
                 return Purpose.METRICS
             return None if head is not None and is_binary(head) else Purpose.LOG
-        if not _OPENED.fullmatch(name):
+        is_stored_metric = "/metrics/" in path and "." not in name
+        if not _OPENED.fullmatch(name) and not is_stored_metric:
             return None
         head = self.head(path)
         if head is None:
@@ -127,19 +134,22 @@ def is_log_text(head: bytes) -> bool:
 
 
 def is_structured(head: bytes, path: str) -> bool:
-    """True if a format other than plain text claims the file."""
-    for score, form in default_registry().scores(head, path):
-        if form.name != "text":
-            return score >= SURE or not head
-    return _is_json_lines(head)
+    """True if a format claims the file that does not take any text or any JSON."""
+    claims = default_registry().scores(head, path)
+    if any(form.name not in _UNDEMANDING and (s >= SURE or not head) for s, form in claims):
+        return True
+    return _has_metric_lines(head)
 
 
-def _is_json_lines(head: bytes) -> bool:
-    first, newline, _ = head.lstrip().partition(b"\n")
-    if not newline or not first.startswith(b"{"):
+def _has_metric_lines(head: bytes) -> bool:
+    """True for one object a line with fields of a training loop."""
+    if not head.lstrip().startswith(b"{"):
         return False
-    try:
-        record = parse_json(first)
-    except ValueError:
-        return False
-    return isinstance(record, dict) and training_likeness(list(flatten(record))) >= SURE
+    for line in head.splitlines()[:_SAMPLE_LINES]:
+        try:
+            record = parse_json(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and training_likeness(list(flatten(record))) >= SURE:
+            return True
+    return False

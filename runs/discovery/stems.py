@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_COMPRESSION = re.compile(r"\.(?:gz|xz|bz2|zst)$", re.IGNORECASE)
 _SUFFIX = re.compile(
     r"(?:\.(?:log|out|err|txt|csv|tsv|json|jsonl|ndjson|stdout|stderr))+$", re.IGNORECASE
 )
@@ -34,9 +35,14 @@ _COUNTERPARTS = (
 )
 
 
+def plain_name(name: str) -> str:
+    """The name that a compressed file had before."""
+    return _COMPRESSION.sub("", name)
+
+
 def stem_of(name: str) -> str:
     """What is left of a file name without its type, stream, rank and rotation."""
-    stem = _ROTATION.sub(r"\1", name)
+    stem = _ROTATION.sub(r"\1", plain_name(name))
     stem = _PBS_SUFFIX.sub(r"-\1", stem)
     stem = _RANK.sub("", stem)
     stem = _SUFFIX.sub("", stem)

@@ -84,10 +84,6 @@ def scan(path: str, limits: Limits | None = None) -> tuple[Folder, list[str]]:
     while waiting:
         folder, depth = waiting.popleft()
         if walk.entries >= walk.limits.entries:
-            walk.notes.append(
-                f"stopped looking after {walk.limits.entries:,} directory entries in {path}; "
-                "name a directory further down"
-            )
             break
         for inner in _read_folder(folder, walk):
             if depth + 1 < walk.limits.depth:
@@ -97,6 +93,11 @@ def scan(path: str, limits: Limits | None = None) -> tuple[Folder, list[str]]:
                 walk.notes.append(
                     f"folders deeper than {walk.limits.depth} levels in {path} were not looked at"
                 )
+    if walk.entries >= walk.limits.entries:
+        walk.notes.append(
+            f"stopped looking after {walk.limits.entries:,} directory entries in {path}; "
+            "name a directory further down"
+        )
     return root, walk.notes
 
 

@@ -19,6 +19,18 @@ _PATH = re.compile(
 )
 _WORD = re.compile(r"\w")
 _SHELL_TRACE = re.compile(r"^\s*\++ ")
+_AFTER_LEVEL = re.compile(
+    r"""
+    ^(?::[\w.]{1,60}:(?=\S))?[\s\]|:>)-]*
+    (?:
+        \[[^\]]{1,80}\]\s*
+      | [\w.<>]{1,80}:[\w<>]{1,80}:\d{1,6}\s-\s
+      | (?:[\w.]{1,60}:\d{1,6}\])?[\d:.,\s-]{0,40}>>\s*
+    )?
+    """,
+    re.VERBOSE,
+)
+"""What stands between the level and the message."""
 _ANNOUNCEMENT = re.compile(r"(?i):$|exception|error has been|traceback|report|uncaught|failed")
 """What an error line says that only introduces the traceback below it."""
 _EXIT = re.compile(r"(?:code|status|signal|with)\)?[: ]*(-?\d{1,6})")
@@ -152,7 +164,7 @@ def _end_of_warning(lines: Sequence[str], index: int, stream: str, *, has_text: 
 def _collect_level(
     rule: EventRule, match: re.Match[str], lines: Sequence[str], index: int, final: bool
 ) -> Collected | None:
-    message = match["message"].strip()
+    message = _AFTER_LEVEL.sub("", match["message"], count=1).strip()
     if rule.kind is EventKind.ERROR:
         below = lines[index + 1 : index + 3]
         following = next((line for line in below if line.strip()), "")
@@ -161,7 +173,7 @@ def _collect_level(
         if HEADER.search(following) and _ANNOUNCEMENT.search(message):
             return Collected((), index + 1)
     event = _line_event(rule, match, lines[index], index)
-    event.title = shorten(message)
+    event.title, event.message = shorten(message), message[:2000]
     if rule.kind is EventKind.ERROR and (raised := parse_raised(message, is_after_stack=False)):
         event.exception, event.message = raised
         event.kind = kind_of(*raised)

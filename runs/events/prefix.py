@@ -61,7 +61,7 @@ _LOG_HEADER = re.compile(
     | [\w.]{1,80}:[\w<>]{1,80}:\d{1,6}\s-\s
     | \[[\w.:]{1,80}\]\s*(?:-\s+)?
     | [\w.:]{1,80}\s*[-|]\s*(?=(?:INFO|DEBUG|WARNING|ERROR|CRITICAL)\b)
-    | [-|]\s+
+    | (?:[-|]|>>)\s+
     """,
     re.VERBOSE,
 )

@@ -29,9 +29,10 @@ _MOST_PROSE = 20
 _MOST_TEXT = 100_000
 _BOX = tuple("│┃╭╰╮╯└├")
 _GARBLED = re.compile(
-    r"(?P<type>[A-Za-z_.]{0,80}?(?:Error|Exception|KeyboardInterrupt))(?=\W|$|[A-Z])"
+    r"(?P<type>[A-Z][A-Za-z]{0,80}?(?:Error|Exception)|KeyboardInterrupt)(?=\W|$|[A-Z])"
 )
 _GROUP_LINE = re.compile(r"^\s*[|+]")
+_GROUP_MEMBER = re.compile(r"^\s*\+[+-]*-{4,} (?:\d+|\.{3}) -{4,}")
 _RULER = re.compile(r"^([=*])\1{9,}\s*$")
 
 
@@ -216,15 +217,13 @@ class TracebackReader:
         if not _GROUP_LINE.match(text):
             return False
         inner = text.lstrip(" |+-").rstrip()
-        top = self._raised[0]
+        raised = self._raised[-1]
         if frame := parse_frame(inner):
-            (self._raised[-1] if len(self._raised) > 1 else top).frames.append(frame)
-        elif HEADER.search(inner) and top.type:
+            raised.frames.append(frame)
+        elif _GROUP_MEMBER.match(text):
             self._raised.append(_Raised())
-        elif found := parse_raised(inner, is_after_stack=False):
-            target = self._raised[-1] if len(self._raised) > 1 else top
-            if not target.type:
-                target.type, target.message = found[0], [found[1]]
+        elif not raised.type and (found := parse_raised(inner, is_after_stack=False)):
+            raised.type, raised.message = found[0], [found[1]]
         return True
 
     def event(self) -> Event | None:
@@ -293,7 +292,7 @@ class TracebackReader:
             line = lines[number][:2000]
             if parse_frame(line) or "raise " in line or not (found := _GARBLED.search(line)):
                 continue
-            kind = found["type"].lstrip(".")
+            kind = found["type"]
             rest = line[found.end() :].lstrip(": ") or " ".join(lines[number + 1 : number + 2])
             rest = undouble(rest.replace(kind, "").strip(": "))
             frames = self._raised[-1].frames

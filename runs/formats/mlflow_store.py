@@ -25,7 +25,7 @@ _META_KEYS = {
 }
 _STATUS = {
     "3": (EventKind.FINISHED, "MLflow marks the run as finished"),
-    "4": (EventKind.ERROR, "MLflow marks the run as failed"),
+    "4": (EventKind.SCHEDULER, "MLflow marks the run as failed"),
     "5": (EventKind.SIGNAL, "MLflow marks the run as killed"),
 }
 LONGEST_PARAM_BYTES = 8192
@@ -46,7 +46,6 @@ class MlflowMetricReader:
 
     def __init__(self, path: str) -> None:
         self._key = ColumnKey(metric_name(path))
-        self._line = 0
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete lines in `data`."""
@@ -58,7 +57,7 @@ class MlflowMetricReader:
         values: list[float] = []
         steps: list[float] = []
         times: list[float] = []
-        for number, piece in enumerate(pieces, start=self._line + 1):
+        for number, piece in enumerate(pieces, start=1):
             matched = _LINE.fullmatch(piece.strip())
             value = read_number(matched[2].decode("ascii", "replace")) if matched else None
             if matched is None or value is None:
@@ -68,7 +67,6 @@ class MlflowMetricReader:
             values.append(value)
             steps.append(step if step >= 0 else np.nan)
             times.append(unix_seconds(float(matched[1])))
-        self._line += len(pieces)
         rows = np.arange(len(lines), dtype=np.int64)
         found = Harvest(np.array(lines, dtype=np.int64), lines=len(pieces), consumed=end)
         if lines:
@@ -132,24 +130,24 @@ class MlflowRunReader:
 
     def __init__(self, path: str) -> None:
         self._directory = Path(path).parent
-        self._line = 0
+        self._is_begun = False
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete lines in `data`."""
         end = len(data) if final else data.rfind(b"\n") + 1
         found = RecordCollector()
-        first_line = self._line
-        if first_line == 0 and end:
+        lines = data[:end].decode("utf-8", "replace").splitlines()
+        if lines and not self._is_begun:
+            self._is_begun = True
             found.config.update(read_run_config(self._directory))
-        for line in data[:end].decode("utf-8", "replace").splitlines():
-            self._line += 1
+        for number, line in enumerate(lines, start=1):
             key, value = _read_pair(line)
             if value:
                 found.config[f"mlflow/{key}"] = value
             if key == "status" and value in _STATUS:
                 kind, title = _STATUS[value]
-                found.events.append(Event(kind, title, self._line, text=line))
-        return found.harvest(lines=self._line - first_line, consumed=end)
+                found.events.append(Event(kind, title, number, text=line))
+        return found.harvest(lines=len(lines), consumed=end)
 
 
 class MlflowRunFormat:

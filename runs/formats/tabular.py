@@ -6,6 +6,8 @@ one header of names, rows of mostly numbers, empty cells where a row says nothin
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ..event import Event, EventKind
@@ -29,6 +31,7 @@ FAST_FROM_BYTES = 1 << 15
 """Smaller pieces (a live file's next lines) are not worth the import of pandas."""
 LONGEST_QUOTED_CELL = 64
 """Lines; past that an opening quote is taken for a stray character."""
+_KEY_VALUE = re.compile(r"[ :=][-+]?\.?\d")
 
 
 class TabularReader:
@@ -36,13 +39,14 @@ class TabularReader:
 
     def __init__(self, *, fast_from: int = FAST_FROM_BYTES) -> None:
         self._header: Header | None = None
-        self._line = 0
-        self._offset = 0
+        self._is_begun = False
+        self._line = self._offset = 0  # how far this feed has come
         self._fast_from = fast_from
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete rows in `data`."""
         end = len(data) if final else data.rfind(b"\n") + 1
+        self._line = self._offset = 0
         parts: list[Harvest] = []
         position = 0
         if self._header is None:
@@ -104,7 +108,8 @@ class TabularReader:
                 taken = taken or 1
                 raw = b"\n".join(pieces[index : index + taken])
             text = raw.decode("utf-8", "replace")
-            if self._line == 0:
+            if not self._is_begun:
+                self._is_begun = True
                 text = text.removeprefix("\ufeff")
             restart = self._read_row(text, tables)
             if restart:
@@ -172,14 +177,15 @@ class TabularFormat:
         if not lines or (delimiter := find_delimiter(lines[0])) is None:
             return 0.0
         names = split_cells(lines[0], delimiter)
-        if not is_header(names):
+        if not is_header(names) or lines[0].lstrip().startswith(("{", "[")):
             return 0.0
         likeness = training_likeness(names)
         if names == ["r", "l", "t"] and text.startswith("#"):
             likeness = 0.9  # episodes of a Gym monitor: reward, length, time
         rows = [split_cells(line, delimiter) for line in lines[1:51]]
         if not rows:
-            return likeness * 0.6
+            # A first line of "epoch: 1, loss: 0.5" is no header.
+            return 0.0 if any(_KEY_VALUE.search(name) for name in names) else likeness * 0.6
         fitting = [row for row in rows if abs(len(row) - len(names)) <= 1]
         if len(fitting) * 5 < len(rows) * 4:
             return 0.0

@@ -25,8 +25,7 @@ class TensorBoardReader:
     def __init__(self, path: str) -> None:
         started = _FILE_TIME.search(path)
         self._started = float(started.group(1)) if started else math.nan
-        self._record = 0
-        self._position = 0
+        self._record = 0  # in this feed
         self._is_lost = False
         self._keys: dict[str, ColumnKey] = {}
         self._epoch_tags: set[str] = set()
@@ -35,7 +34,7 @@ class TensorBoardReader:
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete records in `data`."""
         found = RecordCollector()
-        first_record, position = self._record, 0
+        self._record = position = 0
         while len(data) - position >= HEADER_BYTES:
             length = record_length(data, position)
             if length is None:
@@ -49,19 +48,18 @@ class TensorBoardReader:
             try:
                 self._read_event(data[start : start + length], found)
             except (WireError, struct.error):
-                found.warn("a damaged event was skipped", self._record, self._position + position)
+                found.warn("a damaged event was skipped", self._record, position)
             position = start + length + FOOTER_BYTES
         if final:
             position = len(data)
-        self._position += position
-        return found.harvest(lines=self._record - first_record, consumed=position)
+        return found.harvest(lines=self._record, consumed=position)
 
     def _skip_damage(self, data: bytes, position: int, found: RecordCollector) -> int:
         """The position of the next sound record, or of the bytes that may begin one."""
         if not self._is_lost:
             self._is_lost = True
             title = "damaged bytes in the event file were skipped"
-            found.warn(title, self._record + 1, self._position + position)
+            found.warn(title, self._record + 1, position)
         following = find_record(data, position + 1)
         return len(data) - HEADER_BYTES + 1 if following is None else following
 

@@ -16,10 +16,21 @@ _METRIC = re.compile(
     r"(?![a-z])",
     re.IGNORECASE,
 )
-_AMBIGUOUS = {"loss", "losses", "reward", "acc", "accuracy"}
+_AMBIGUOUS = {
+    "loss",
+    "losses",
+    "reward",
+    "acc",
+    "accuracy",
+    "kl",
+    "lr",
+    "learning_rate",
+    "weight_decay",
+}
 _UNMISTAKABLE_AXIS = re.compile(
     r"_?(?:(?:train|trainer|training)[/_])?(?:global_|current_)?(?:step|epoch|iter|iteration)", re.I
 )
+_MANY_METRICS = 4
 
 
 def is_training_axis(name: str) -> bool:
@@ -45,6 +56,7 @@ def training_likeness(names: Sequence[str]) -> float:
     if has_training_axis:
         return 0.5
     clear = [name for name in metrics if name.strip().lower() not in _AMBIGUOUS]
-    if len(clear) * 2 >= len(values) or any(roles.split_of(name) for name in metrics):
+    is_mostly_metrics = len(clear) * 2 >= len(values) or len(clear) >= _MANY_METRICS
+    if is_mostly_metrics or any(roles.split_of(name) for name in metrics):
         return 0.6
     return 0.0

@@ -17,7 +17,8 @@ class WandbLog:
     """Cuts a growing `.wandb` file into its records; knows its place in the file."""
 
     def __init__(self) -> None:
-        self._position = 0
+        self.position = 0
+        """Bytes read so far: blocks are counted from the start of the file."""
         self._parts: list[bytes] | None = None
 
     def read(
@@ -28,16 +29,16 @@ class WandbLog:
     ) -> int:
         """Hand on every complete record (or the offset of a damaged one); bytes used."""
         used = 0
-        if self._position == 0:
+        if self.position == 0:
             if len(data) < FILE_HEADER_BYTES:
                 return 0
-            self._position = used = FILE_HEADER_BYTES
+            self.position = used = FILE_HEADER_BYTES
         while True:
-            left_in_block = BLOCK_BYTES - self._position % BLOCK_BYTES
+            left_in_block = BLOCK_BYTES - self.position % BLOCK_BYTES
             if left_in_block < FRAGMENT_HEADER_BYTES:
                 if used + left_in_block > len(data):
                     return used
-                used, self._position = used + left_in_block, self._position + left_in_block
+                used, self.position = used + left_in_block, self.position + left_in_block
                 continue
             if used + FRAGMENT_HEADER_BYTES > len(data):
                 return used
@@ -56,9 +57,9 @@ class WandbLog:
                 self._take(kind, payload, on_record, on_damage)
             else:
                 self._parts = None
-                on_damage(self._position)
+                on_damage(self.position)
             size = FRAGMENT_HEADER_BYTES + length
-            used, self._position = used + size, self._position + size
+            used, self.position = used + size, self.position + size
 
     def _skip_block(
         self, available: int, left_in_block: int, on_damage: Callable[[int], None]
@@ -67,8 +68,8 @@ class WandbLog:
         if available < left_in_block:
             return 0
         self._parts = None
-        on_damage(self._position)
-        self._position += left_in_block
+        on_damage(self.position)
+        self.position += left_in_block
         return left_in_block
 
     def _take(
@@ -84,7 +85,7 @@ class WandbLog:
         elif kind == FIRST:
             self._parts = [payload]
         elif self._parts is None:
-            on_damage(self._position)  # its beginning was lost
+            on_damage(self.position)  # its beginning was lost
         else:
             self._parts.append(payload)
             if kind == LAST:

@@ -25,12 +25,13 @@ class WandbReader:
 
     def __init__(self) -> None:
         self._log = WandbLog()
-        self._record = 0
+        self._record = 0  # in this feed
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete records in `data`."""
         found = RecordCollector()
-        first_record = self._record
+        self._record = 0
+        start = self._log.position
 
         def on_record(record: bytes) -> None:
             self._record += 1
@@ -40,12 +41,11 @@ class WandbReader:
                 found.warn("a damaged record was skipped", self._record)
 
         def on_damage(offset: int) -> None:
-            found.warn("damaged bytes in the .wandb file were skipped", self._record + 1, offset)
+            title = "damaged bytes in the .wandb file were skipped"
+            found.warn(title, self._record + 1, offset - start)
 
         used = self._log.read(data, on_record, on_damage)
-        return found.harvest(
-            lines=self._record - first_record, consumed=len(data) if final else used
-        )
+        return found.harvest(lines=self._record, consumed=len(data) if final else used)
 
     def _read_record(self, record: bytes, found: RecordCollector) -> None:
         for number, raw in iter_fields(record):
@@ -89,8 +89,8 @@ class WandbReader:
 
     def _read_exit(self, exited: bytes, found: RecordCollector) -> None:
         code = next((as_signed(raw) for number, raw in iter_fields(exited) if number == 1), 0)
-        kind = EventKind.ERROR if code else EventKind.FINISHED
-        title = f"the process exited with code {code}" if code else "the run finished"
+        kind = EventKind.SCHEDULER if code else EventKind.FINISHED
+        title = f"the process exited with exit code {code}" if code else "the run finished"
         found.events.append(Event(kind, title, self._record, text=title))
 
 

@@ -25,6 +25,7 @@ _SETTING_SHAPE = re.compile(r"^\s{2,}['\"]?[\w.\- ]+['\"]?\s*[:=]\s*\S+,?\s*$|[,
 _SUMMARY_SHAPE = re.compile(r"^\s*\w+\s{2,}=\s{2,}\S+\s*$")
 """How the HF Trainer prints its final metrics."""
 _TABLE_CELLS = re.compile(r"^\s*[|│┃].*[|│┃]\s*$")
+_PAIR_CELL = re.compile(r"\s*[^\W\d][\w/.()% -]{0,60}?\s*[:=]?\s*[-+]?(?:[\d.]+\S*|nan|inf)\s*$")
 _OPTION = re.compile(r"(?:^|\s)--[a-zA-Z][\w-]*")
 _NO_LOG = re.compile(
     r"""
@@ -56,7 +57,7 @@ def read_line(line: str, roles: Roles) -> Reading:
         _CODE.match(body)
         or (not has_prefix and _SETTING_SHAPE.search(line) and not _SUMMARY_SHAPE.match(line))
     )
-    if _NO_LOG.match(line) or _TABLE_CELLS.match(line) or len(_OPTION.findall(body)) > 1:
+    if _NO_LOG.match(line) or _is_grid(line) or len(_OPTION.findall(body)) > 1:
         return reading
     if (span := find_record(body)) is not None:
         _read_record(body, span, body_start, roles, reading)
@@ -67,6 +68,14 @@ def read_line(line: str, roles: Roles) -> Reading:
     _read_pairs(body, body_start, roles, reading)
     _number_namesakes(reading)
     return reading
+
+
+def _is_grid(line: str) -> bool:
+    """A row of a drawn table, unless its cells are `name value` pairs themselves."""
+    if not _TABLE_CELLS.match(line):
+        return False
+    cells = [cell for cell in re.split(r"[|│┃]", line) if cell.strip()]
+    return sum(_PAIR_CELL.match(cell) is not None for cell in cells) <= len(cells) / 2
 
 
 def _number_namesakes(reading: Reading) -> None:
@@ -82,7 +91,8 @@ def _read_pairs(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     body = body[:MAX_PROSE]
     bar = find_bar(body)
     text = body
-    if bar is not None and bar.total_span is None and not bar.is_scaled:
+    is_captioned = bar is not None and re.search(r"[^\W\d]", body[: bar.span[0]]) is not None
+    if bar is not None and bar.total_span is None and not bar.is_scaled and not is_captioned:
         reading.coordinates.append(
             Coordinate("step", _moved(bar.n_span, offset), float(body[slice(*bar.n_span)]), 90)
         )
@@ -165,6 +175,11 @@ def _add_leaf(leaf: Leaf, label: str, offset: int, roles: Roles, reading: Readin
     axis, precedence = roles.axis_rank(name)
     if axis == "batch":
         axis = None
+    if (axis == "time" or name.casefold() in ("time", "ts", "t")) and _is_moment(leaf.value):
+        reading.coordinates.append(Coordinate("time", span, leaf.value))
+        return
+    if axis == "time":
+        axis = None
     if axis is not None:
         reading.coordinates.append(Coordinate(axis, span, leaf.value, precedence))
     total = roles.total_of(name)
@@ -173,6 +188,11 @@ def _add_leaf(leaf: Leaf, label: str, offset: int, roles: Roles, reading: Readin
         return
     is_known = roles.is_known(name) or (bool(label) and name == label and roles.is_known(label))
     reading.slots.append(Slot(name, span, leaf.value, is_known=is_known))
+
+
+def _is_moment(value: float) -> bool:
+    """Seconds since 1970, between 2001 and 2286: no duration is that long."""
+    return 1e9 < value < 1e10
 
 
 def _label(heading: str) -> str:

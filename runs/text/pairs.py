@@ -43,6 +43,7 @@ _LEADING_EPOCH = re.compile(r"\s*(?P<n>\d+)\s?epoch\b\S*")
 _SPLIT_AND_EPOCH = re.compile(r"\s*\[\s*\d+\s*/\s*\d+")
 _VALUE_OF_AXIS = re.compile(r"\s*\)?\s*[:=]\s*(?=[\d.+-]|nan|inf)", re.IGNORECASE)
 _COUNTERS = frozenset({"", "batches", "batch", "iters", "iterations", "steps", "it", "step", "iter"})
+_KERAS_TIME = re.compile(r"\s*-\s+\d+(?:ms|s|us)\b")
 _TAGGED_KEY = re.compile(r"(?P<tag>\[[^\[\]\d]{2,40}\])\s+(?P<key>[^\[\]]+)$")
 _SENTENCE_END = re.compile(r"(?<=[\w)\]%])[.?]\s+|:\s+|!\s*")
 _KEY_EDGES = " \t\"'`*•>·~,;:=|/\\#@&^<-–—" + FILLER
@@ -130,7 +131,9 @@ class PairReader:
             fractions.append(found)
             position = found.end()
         if fractions:
-            axes = ("epoch", "inner") if len(fractions) > 1 else ("step",)
+            # Keras counts the steps of the epoch: `4/4 - 0s - 85ms/step - loss: 1.05`
+            only = "inner" if _KERAS_TIME.match(text, position) else "step"
+            axes = ("epoch", "inner") if len(fractions) > 1 else (only,)
             for axis, found in zip(axes, fractions, strict=False):
                 self._add_coordinate(axis, found.span("n"), 60, found.span("total"))
             return position

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mltd.runs.discovery import Purpose, RunFiles, discover, explore
 from mltd.runs.discovery.tree import Limits
@@ -129,14 +133,19 @@ class TestOneFile:
         with pytest.raises(InputError, match="binary file"):
             discover(str(tmp_path / "a.out"))
 
-    def test_a_pipe_is_followed_without_looking(self, tmp_path: Path) -> None:
-        os.mkfifo(tmp_path / "pipe")
-        (run,) = discover(str(tmp_path / "pipe"))
-        assert run.files[0].purpose is Purpose.LOG
+    def test_compressed_files_are_looked_into(self, tmp_path: Path) -> None:
+        (tmp_path / "train.log.1.gz").write_bytes(gzip.compress(LOG))
+        (tmp_path / "old.csv.gz").write_bytes(gzip.compress(TABLE))
+        assert names(tmp_path / "train.log.1.gz") == ["train.log.1.gz"]
+        (run,) = discover(str(tmp_path / "old.csv.gz"))
+        assert run.files[0].purpose is Purpose.METRICS
+        assert only(tmp_path) == {"log": ["train.log.1.gz"], "metrics": ["old.csv.gz"]}
 
-    def test_a_device_is_refused(self) -> None:
-        with pytest.raises(InputError, match="device"):
-            discover("/dev/null")
+    @pytest.mark.parametrize("name", ["pipe", "/dev/null"])
+    def test_pipes_and_devices_are_refused(self, tmp_path: Path, name: str) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(InputError, match="standard input"):
+            discover(str(tmp_path / name))
 
 
 class TestOneRun:
@@ -251,11 +260,11 @@ class TestOneRun:
         for metric in ("metrics/train loss", "metrics/val/acc"):
             (run / metric).write_bytes(METRIC)
         assert only(run) == {
-            "metrics": ["metrics/train loss", "metrics/val/acc"],
-            "config": ["meta.yaml"],
+            "metrics": ["meta.yaml", "metrics/train loss", "metrics/val/acc"],
             "checkpoint": ["artifacts/model/data/model.pth"],
         }
         assert names(tmp_path / "mlruns") == ["0/ab12"]
+        assert only(run / "metrics") == {"metrics": ["train loss", "val/acc"]}
 
     @pytest.mark.parametrize(
         "files",
@@ -263,7 +272,6 @@ class TestOneRun:
             ["rank_0.log", "rank_1.log", "rank_10.log"],
             ["log_rank0.txt", "log_rank3.txt"],
             ["0/stdout.log", "0/stderr.log", "1/stdout.log", "1/stderr.log"],
-            ["attempt_0/0/stdout", "attempt_0/1/stdout"],
             ["workerlog.0", "workerlog.1"],
             ["log.txt", "log.txt.rank1"],
             ["train.log", "train.log.1"],
@@ -284,6 +292,12 @@ class TestOneRun:
         (run,) = discover(str(tmp_path))
         assert run.name == tmp_path.name
         assert sorted(os.path.relpath(f.path, tmp_path) for f in run.files) == sorted(files)
+
+    def test_torchrun_attempts(self, tmp_path: Path) -> None:
+        make(tmp_path, "none_abc/attempt_0/0/stdout", "none_abc/attempt_0/1/stdout")
+        assert names(tmp_path) == ["none_abc/attempt_0"]
+        make(tmp_path, "none_abc/attempt_1/0/stdout", "none_abc/attempt_1/1/stdout")
+        assert names(tmp_path) == ["none_abc"]
 
     def test_hydra_keeps_its_settings_in_a_hidden_folder(self, tmp_path: Path) -> None:
         make(tmp_path, "train.log", ".hydra/config.yaml", ".git/logs/head.log")
@@ -312,6 +326,7 @@ class TestManyRuns:
             (["slurm-9.out", "slurm-9.err", "slurm-10.out"], ["slurm-9", "slurm-10"]),
             (["a.log", "b.log", "c.log"], ["a", "b", "c"]),
             (["lr1.csv", "lr2.csv"], ["lr1", "lr2"]),
+            (["run-a.wandb", "run-b.wandb"], ["run-a", "run-b"]),
             (["x/metrics.csv", "y/metrics.csv", "config.yaml"], ["x", "y"]),
             (["sweep/0/.hydra/config.yaml", "sweep/0/job.log", "sweep/1/job.log"],
              ["sweep/0", "sweep/1"]),
@@ -431,7 +446,7 @@ class TestGlobs:
         assert names(tmp_path / "run[1].log") == ["run[1].log"]
 
     def test_no_match_is_an_input_error(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="nothing that .* matches is a training run"):
+        with pytest.raises(InputError, match=r"nothing that .* matches is a training run"):
             discover(f"{tmp_path}/*.log")
 
     def test_circles_are_survived(self, tmp_path: Path) -> None:
@@ -455,7 +470,7 @@ class TestMistakes:
             discover(str(tmp_path / "experiment" / "train.log"))
 
     def test_nothing_like_it(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="nothing in .* has a name like that"):
+        with pytest.raises(InputError, match=r"nothing in .* has a name like that"):
             discover(str(tmp_path / "zzz"))
 
     def test_a_folder_without_logs(self, tmp_path: Path) -> None:
@@ -501,3 +516,34 @@ def test_the_order_does_not_depend_on_the_file_system(
     monkeypatch.setattr(os, "scandir", Backward)
     assert discover(str(tmp_path)) == forward
     assert [run.name for run in forward] == [f"run{i}" for i in range(12)]
+
+
+part = st.sampled_from(
+    ["train", "logs", "0", "1", "checkpoint-5", "wandb", "run-20240101_101010-a", "version_0", "x",
+     "metrics", "params", "20230101_101010", "vis_data", ".hydra", "runs"]
+)  # fmt: skip
+leaf = st.sampled_from(
+    ["train.log", "a.out", "a.err", "b.out", "metrics.csv", "results.csv", "trainer_state.json",
+     "config.json", "events.out.tfevents.1.h.1.0", "run-a.wandb", "model.pt", "loss",
+     "scalars.json", "20230101_101010.log", "notes.md", "c\udcff.log", "rank_0.log"]
+)  # fmt: skip
+trees = st.lists(st.tuples(st.lists(part, max_size=3), leaf), min_size=1, max_size=14)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tree=trees)
+def test_no_tree_breaks_it_and_no_file_is_in_two_runs(tree: list[tuple[list[str], str]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        make(Path(place), *("/".join([*parts, name]) for parts, name in tree))
+        try:
+            runs = discover(place)
+        except InputError:
+            return
+        paths = [file.path for run in runs for file in run.files]
+        assert len(paths) == len(set(paths))
+        assert all(os.path.exists(path) for path in paths)
+        assert len({run.name for run in runs}) == len(runs)
+        assert all(run.is_readable for run in runs)
+        for run in runs:
+            for path in run.paths(Purpose.LOG):
+                assert any(path in again.paths(Purpose.LOG) for again in discover(path))

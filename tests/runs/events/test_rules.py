@@ -135,7 +135,7 @@ HOSTILE = [
     "Traceback (most recent call" * 40_000,
     "ERROR " * 170_000,
     "warning: " * 120_000,
-    "File \"" * 170_000,
+    'File "' * 170_000,
     "ErrorError" * 100_000 + ": x",
     "1:" * 500_000,
     "*** JOB CANCELLED " * 60_000,

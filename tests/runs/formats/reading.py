@@ -53,6 +53,7 @@ def describe(harvests: Sequence[Harvest]) -> dict[str, object]:
     points: dict[str, list[tuple[str, ...]]] = {}
     rows: list[tuple[str, ...]] = []
     events: list[tuple[str, str, int, int]] = []
+    lines = offset = 0
     config: dict[str, object] = {}
     totals: dict[str, float] = {}
     for harvest in harvests:
@@ -61,13 +62,16 @@ def describe(harvests: Sequence[Harvest]) -> dict[str, object]:
             tuple(_text(harvest.axes[a][row]) if a in harvest.axes else "nan" for a in AXES)
             for row in range(len(harvest.line))
         ]
-        rows.extend((str(ln), *c) for ln, c in zip(harvest.line, coordinates, strict=True))
+        numbers = [str(number + lines) for number in harvest.line.tolist()]
+        rows.extend((ln, *c) for ln, c in zip(numbers, coordinates, strict=True))
         for found in harvest.columns:
             points.setdefault(repr(found.key), []).extend(
-                (str(harvest.line[row]), *coordinates[row], _text(value))
+                (numbers[row], *coordinates[row], _text(value))
                 for row, value in zip(found.rows, found.values, strict=True)
             )
-        events.extend(_event(event) for event in harvest.events)
+        events.extend(_event(event, lines, offset) for event in harvest.events)
+        lines += harvest.lines
+        offset += harvest.consumed
         config.update(harvest.config)
         totals.update(harvest.totals)
     return {
@@ -76,13 +80,18 @@ def describe(harvests: Sequence[Harvest]) -> dict[str, object]:
         "events": events,
         "config": repr(sorted(config.items())),
         "totals": totals,
-        "lines": sum(harvest.lines for harvest in harvests),
-        "consumed": sum(harvest.consumed for harvest in harvests),
+        "lines": lines,
+        "consumed": offset,
     }
 
 
-def _event(event: Event) -> tuple[str, str, int, int]:
-    return str(event.kind), event.title, event.line, event.offset
+def _event(event: Event, lines: int, offset: int) -> tuple[str, str, int, int]:
+    return (
+        str(event.kind),
+        event.title,
+        event.line + lines,
+        event.offset + (offset if event.offset >= 0 else 0),
+    )
 
 
 def check_shape(harvest: Harvest) -> None:

@@ -69,4 +69,4 @@ def test_the_run_brings_its_parameters_and_tags(tmp_path: Path) -> None:
     assert harvest.config["model/depth"] == "12"
     assert harvest.config["tags/mlflow.runName"] == "fine-tune"
     assert harvest.config["mlflow/run_name"] == "fine-tune"
-    assert [(e.kind, e.line) for e in harvest.events] == [(EventKind.ERROR, 7)]
+    assert [(e.kind, e.line) for e in harvest.events] == [(EventKind.SCHEDULER, 7)]

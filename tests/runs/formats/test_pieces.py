@@ -33,7 +33,7 @@ cuts = st.lists(st.integers(0, 1 << 20), max_size=12)
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.differing_executors])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.differing_executors])
 @given(cuts=cuts)
 def test_cuts_change_nothing(name: str, cuts: list[int]) -> None:
     make, data = FILES[name]
@@ -53,7 +53,7 @@ def test_one_byte_at_a_time_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.differing_executors])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.differing_executors])
 @given(
     damage=st.lists(st.tuples(st.integers(0, 1 << 20), st.binary(max_size=9)), max_size=4),
     cuts=cuts,
@@ -80,7 +80,7 @@ noise = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=300)
 @given(data=noise, path=st.text(max_size=8))
 @example(b"\xff\xfe", "metrics.csv")
 @example(b"[" * 5000, "x.json")
@@ -105,7 +105,7 @@ cell = st.one_of(
 )
 
 
-@settings(max_examples=400)
+@settings(deadline=None, max_examples=400)
 @given(
     rows=st.lists(st.lists(cell, min_size=2, max_size=4), max_size=8),
     delimiter=st.sampled_from([",", "\t", ";", "|"]),

@@ -122,6 +122,9 @@ def test_a_stray_quote_does_not_swallow_the_file() -> None:
         "Loading data, please wait\nEpoch 1, loss 0.5\n",
         "epoch, loss and friends\nthis is, only text\n",
         "loss\n0.5\n",
+        "epoch: 1, loss: 0.5\n",
+        "epoch 1, train loss 0.5",
+        '{"iteration": 19, "total_loss": 2.0}\n',
         "",
     ],
 )

@@ -28,7 +28,7 @@ def test_history_config_and_exit() -> None:
     assert harvest.line.tolist() == [3, 5, 6]
     assert harvest.config == {"wandb/run_id": "abc123", "lr": 0.1, "batch_size": 32}
     (exited,) = harvest.events
-    assert exited.kind is EventKind.ERROR
+    assert exited.kind is EventKind.SCHEDULER
     assert "code 1" in exited.title
 
 
@@ -53,7 +53,7 @@ def test_a_truncated_tail_is_not_yet_there() -> None:
     reader = WandbReader()
     first = reader.feed(WANDB[:-4], final=False)
     assert first.events == []
-    assert reader.feed(WANDB[first.consumed :], final=False).events[0].kind is EventKind.ERROR
+    assert reader.feed(WANDB[first.consumed :], final=False).events[0].kind is EventKind.SCHEDULER
 
 
 def test_a_damaged_record_costs_only_itself() -> None:
