@@ -21,6 +21,9 @@ STRETCH = 8 << 20
 WORTH_IT = 24 << 20
 """Files smaller than this are read before a worker would have started."""
 _LOOK_BACK = 16 << 10
+_BLOCK = 64 << 10
+_MOST_TRIES = 2000
+"""Lines looked at for a good place to cut; after that any line's end will do."""
 
 Stretch = tuple[int, int]
 
@@ -44,26 +47,34 @@ def stretches(path: str, size: int) -> Iterator[Stretch]:
 
 def _line_end(descriptor: int, wanted: int, size: int) -> int:
     """The first good place to cut at or after `wanted`: a line's end, no traceback around."""
-    position = wanted
+    position, tried = wanted, 0
     while position < size:
-        block = os.pread(descriptor, _LOOK_BACK * 4, position)
-        if not block:
-            return size
+        block = os.pread(descriptor, _BLOCK, position)
         cut = block.find(b"\n")
         while cut >= 0:
-            following = block[cut + 1 : cut + 2]
-            before = os.pread(descriptor, _LOOK_BACK, max(0, position + cut - _LOOK_BACK))
-            if following not in (b" ", b"\t", b"") and b"Traceback" not in before:
-                return position + cut + 1
+            end = position + cut + 1
+            tried += 1
+            if tried > _MOST_TRIES or not _is_inside_something(descriptor, end):
+                return end
             cut = block.find(b"\n", cut + 1)
-            if position + cut - wanted > STRETCH // 4:
-                break
-        if position - wanted > STRETCH // 4:
-            last = block.rfind(b"\n")
-            if last >= 0:
-                return position + last + 1
+        if not block:
+            break
         position += len(block)
     return size
+
+
+def _is_inside_something(descriptor: int, position: int) -> bool:
+    """True if the line at `position` continues a traceback or an indented block."""
+    if os.pread(descriptor, 1, position) in (b" ", b"\t"):
+        return True
+    start = max(0, position - _LOOK_BACK)
+    before = os.pread(descriptor, position - start, start)
+    header = before.rfind(b"Traceback (most recent call last)")
+    if header < 0:
+        return False
+    # Frames are indented; the first line that is not says what was raised and ends it.
+    frames = before[header:].split(b"\n")[1:-1]
+    return all(line[:1] in (b" ", b"\t", b"") for line in frames)
 
 
 _reader: TextReader | None = None
@@ -81,7 +92,7 @@ def _read_stretch(path: str, span: Stretch) -> Harvest:
     with open(path, "rb", buffering=0) as file:
         data = os.pread(file.fileno(), span[1] - span[0], span[0])
     harvest = _reader.feed(data, final=True)
-    harvest.consumed = span[1] - span[0]
+    harvest.consumed = len(data)
     return harvest
 
 

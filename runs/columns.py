@@ -19,6 +19,7 @@ class GrowingColumn(Generic[Number]):
         self._count = 0
 
     def __len__(self) -> int:
+        """Count the values."""
         return self._count
 
     def extend(self, values: npt.NDArray[Number]) -> None:

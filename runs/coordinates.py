@@ -31,13 +31,14 @@ class Coordinates:
         self._last_inner = np.nan
 
     def __len__(self) -> int:
+        """Count the rows."""
         return len(self.line)
 
     @property
     def nbytes(self) -> int:
         """Bytes held by the table."""
-        columns = (self.line, self.generation, *self.axes.values())
-        return sum(column.nbytes for column in columns)
+        axes = sum(column.nbytes for column in self.axes.values())
+        return self.line.nbytes + self.generation.nbytes + axes
 
     def restart(self) -> None:
         """A new generation begins: nothing is carried over from the old one."""
@@ -68,9 +69,7 @@ class Coordinates:
                 column = self.axes[axis] = GrowingColumn(np.float64)
                 column.extend(np.full(first, np.nan))
             carry = self._carry.get(axis, np.nan)
-            filled = (
-                np.full(count, carry) if values is None else fill_forward(values, carry)
-            )
+            filled = np.full(count, carry) if values is None else fill_forward(values, carry)
             self._carry[axis] = float(filled[-1])
             column.extend(filled)
         return first

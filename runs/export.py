@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -71,12 +72,10 @@ def write_csv(run: Run, target: Path | IO[bytes], *, wide: bool = False) -> None
 
 def write_parquet(run: Run, target: Path, *, wide: bool = False) -> None:
     """Write Parquet, if the package for it is installed."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
+    if find_spec("pyarrow") is None:
         raise InputError(
             "writing Parquet needs the package pyarrow", hint="pip install mltd-tui[parquet]"
-        ) from None
+        )
     try:
         to_frame(run, wide=wide).to_parquet(target, index=False)
     except OSError as error:

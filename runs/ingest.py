@@ -94,7 +94,11 @@ class FileFeed:
         return self._format
 
     def _recognise(self, *, final: bool) -> bool:
-        if not final and len(self._waiting) < ENOUGH_TO_RECOGNISE and self._waiting.count(b"\n") < 2:
+        if (
+            not final
+            and len(self._waiting) < ENOUGH_TO_RECOGNISE
+            and self._waiting.count(b"\n") < 2
+        ):
             return False
         if not self._waiting:
             self.source.format = "empty"

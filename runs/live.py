@@ -47,7 +47,8 @@ class LiveRun:
 
     def settle(self) -> bool:
         """Nothing has come for a while: read what was held back waiting for more."""
-        return any([followed.settle() for followed in self._feeds.values()])
+        # A sum, not any(): every file must get its turn.
+        return sum(followed.settle() for followed in self._feeds.values()) > 0
 
     def close(self) -> None:
         """Let go of the files."""

@@ -43,9 +43,7 @@ class Roles:
 
     @cached_property
     def _split_by_word(self) -> dict[str, str]:
-        return {
-            word: split for split, words in self._tables("splits").items() for word in words
-        }
+        return {word: split for split, words in self._tables("splits").items() for word in words}
 
     @cached_property
     def _role_rules(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:

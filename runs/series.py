@@ -70,6 +70,7 @@ class Series:
         return len(self) > ENOUGH_POINTS + 1 and bool(fractional.mean() > 0.5)
 
     def __len__(self) -> int:
+        """Count the points."""
         return len(self._values)
 
     @property

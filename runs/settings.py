@@ -1,14 +1,14 @@
 """The user's configuration file: `mltd/config.toml` in the XDG configuration directory.
 
-    [roles]                       # raw name as logged -> role
-    "my objective" = "train/loss"
+[roles]                       # raw name as logged -> role
+"my objective" = "train/loss"
 
-    [[pattern]]                   # named groups become metrics, step/epoch/... coordinates
-    name = "my trainer"
-    regex = '^T(?P<step>\\d+) (?P<loss>\\S+)$'
+[[pattern]]                   # named groups become metrics, step/epoch/... coordinates
+name = "my trainer"
+regex = '^T(?P<step>\\d+) (?P<loss>\\S+)$'
 
-    [follow]
-    poll_seconds = 1.0
+[follow]
+poll_seconds = 1.0
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def _load(path: Path, stamp: int) -> Settings:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}", hint="correct or remove it") from None
+        raise SettingsError(
+            f"{path} cannot be read: {error}", hint="correct or remove it"
+        ) from None
     return parse(table, str(path))
 
 
@@ -83,7 +85,9 @@ def parse(table: dict[str, object], path: str) -> Settings:
         try:
             (pattern,) = compile_patterns([named])
         except re.error as error:
-            raise SettingsError(f"{path}: the regex of {named['name']!r} is malformed: {error}") from None
+            raise SettingsError(
+                f"{path}: the regex of {named['name']!r} is malformed: {error}"
+            ) from None
         if not pattern.regex.groupindex:
             raise SettingsError(
                 f"{path}: the regex of {named['name']!r} has no named group",
@@ -93,7 +97,11 @@ def parse(table: dict[str, object], path: str) -> Settings:
     poll = _table(table, "follow", path).get("poll_seconds")
     if poll is not None and (not isinstance(poll, int | float) or not 0 < poll <= 3600):
         raise SettingsError(f"{path}: follow.poll_seconds must be a number of seconds up to 3600")
-    roles = shipped() if not overrides else replace(shipped(), overrides={k: str(v) for k, v in overrides.items()})
+    roles = (
+        shipped()
+        if not overrides
+        else replace(shipped(), overrides={k: str(v) for k, v in overrides.items()})
+    )
     return Settings(roles, tuple(patterns), None if poll is None else float(poll))
 
 

@@ -96,7 +96,7 @@ def infer_state(
     is_silent = last_line_age_seconds is None or last_line_age_seconds > limit
     is_complete = progress.is_complete(is_silent=is_silent)
     ordered = sorted(events, key=lambda event: (_end(event), event.line, event.kind, event.title))
-    failure = _cause_of_failure(ordered, progress.last_row_line)
+    failure = _cause_of_failure(ordered, progress)
     finish = _last_finish(ordered, progress.last_row_line)
     if failure is not None and not _is_aftermath(failure, finish, is_complete, progress):
         return RunState.FAILED, _failure_reason(failure, progress)
@@ -133,13 +133,23 @@ def _end(event: Event) -> int:
     return max(event.line, event.last_line)
 
 
-def _cause_of_failure(ordered: Sequence[Event], last_row_line: int) -> Event | None:
+def _cause_of_failure(ordered: Sequence[Event], progress: Progress) -> Event | None:
     """The terminal event that explains those around it, if nothing went on afterwards."""
     started = max((event.line for event in ordered if event.kind is EventKind.RESTART), default=0)
-    # A progress bar may stand on the very line that the scheduler's last word is on.
-    late = [event for event in ordered if _end(event) > started and _end(event) >= last_row_line]
+    late = [event for event in ordered if _end(event) > started and _is_last_word(event, progress)]
     fatal = [event for event in late if is_terminal(event)]
     return min(fatal, key=lambda event: (_is_consequence(event), event.line), default=None)
+
+
+def _is_last_word(event: Event, progress: Progress) -> bool:
+    """No progress came after an event, though numbers may have.
+
+    A progress bar may stand on the very line that the scheduler's last word is on, and the
+    summary of a tracker repeats the step at which the run died.
+    """
+    if _end(event) >= progress.last_row_line:
+        return True
+    return event.step is not None and event.step == progress.last_step
 
 
 def _is_consequence(event: Event) -> int:

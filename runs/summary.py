@@ -16,6 +16,8 @@ from .series import Series
 from .state import Progress, RunState, combine_states, infer_state
 
 MAX_DEPTH = 8
+_AT_EXIT = ("wandb ",)
+"""Beginnings of names that a tracker prints when the process ends, whatever ended it."""
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
@@ -55,21 +57,31 @@ def run_state(run: Run, now: float | None = None) -> tuple[RunState, str]:
 
 def _file_state(run: Run, file: int, now: float) -> tuple[RunState, str]:
     source = run.files[file]
-    coordinates = source.coordinates
-    lines = coordinates.line.view()
     events = [event for owner, event in run.events if owner is source]
     age: float | None = None
     if not run.is_over:
         with contextlib.suppress(OSError, ValueError):
             age = max(0.0, now - os.stat(source.path).st_mtime)
     progress = Progress(
-        last_row_line=int(lines[-1]) if len(lines) else 0,
+        last_row_line=_last_progress(run, file),
         last_step=_last(source, "step"),
         total_steps=run.totals.get("step"),
         last_epoch=_last(source, "epoch"),
         total_epochs=run.totals.get("epoch"),
     )
     return infer_state(events, age, progress=progress, interval_seconds=_interval(source))
+
+
+def _last_progress(run: Run, file: int) -> int:
+    """The last line that shows training going on; a summary printed at exit does not."""
+    return max(
+        (
+            int(series.lines[-1])
+            for series in run.series
+            if series.file == file and series.role and not series.name.startswith(_AT_EXIT)
+        ),
+        default=0,
+    )
 
 
 def _last(source: SourceFile, axis: str) -> float | None:
@@ -130,7 +142,11 @@ def _describe_series(series: Series, run: Run) -> dict[str, object]:
     return described
 
 
-def _point(x: np.ndarray[tuple[int], np.dtype[np.float64]], values: np.ndarray[tuple[int], np.dtype[np.float64]], index: int) -> list[float | int | str | None]:
+def _point(
+    x: np.ndarray[tuple[int], np.dtype[np.float64]],
+    values: np.ndarray[tuple[int], np.dtype[np.float64]],
+    index: int,
+) -> list[float | int | str | None]:
     place = float(x[index])
     return [None if math.isnan(place) else number(place), number(float(values[index]))]
 

@@ -17,7 +17,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mltd-tui",
         description="ML Training Debugger: what is in a training log, live.",
-        epilog="WHAT is a log file, a directory of a run or of many, a quoted glob, or - for stdin.",
+        epilog="WHAT: a log file, a directory of one run or of many, a quoted glob, or - (stdin).",
     )
     parser.add_argument("--version", action="version", version=f"mltd-tui {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -43,15 +43,12 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 fine, 1 something found, 2 unusable input."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
-        arguments.insert(0, "check")
-    elif arguments and arguments[0] == "-":
+    first = arguments[0] if arguments else ""
+    if first == "-" or (first and first not in COMMANDS and not first.startswith("-")):
         arguments.insert(0, "check")
     options = build_parser().parse_args(arguments)
-    from . import headless
-
     try:
-        return _run(options, headless)
+        return _run(options)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -60,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _run(options: argparse.Namespace, headless: object) -> int:
+def _run(options: argparse.Namespace) -> int:
     from mltd.runs.errors import MltdError
     from mltd.runs.settings import current
 

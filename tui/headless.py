@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -86,21 +87,24 @@ def _load_all(names: list[str]) -> Iterator[tuple[Loaded | MltdError, float]]:
             start = time.perf_counter()
             run = Run("standard input")
             try:
-                read_stream(run, "-", iter(lambda: sys.stdin.buffer.read1(1 << 20), b""))
+                read_stream(run, "-", _standard_input())
+                yield Loaded(run), time.perf_counter() - start
             except MltdError as problem:
                 yield problem, 0.0
-                continue
-            yield Loaded(run), time.perf_counter() - start
             continue
         found, problems = find_runs([name])
-        for problem in problems:
-            yield problem, 0.0
+        yield from ((complaint, 0.0) for complaint in problems)
         for files in found:
             start = time.perf_counter()
             try:
                 yield load(files), time.perf_counter() - start
             except MltdError as problem:
                 yield problem, 0.0
+
+
+def _standard_input() -> Iterator[bytes]:
+    while data := os.read(sys.stdin.fileno(), 1 << 20):
+        yield data
 
 
 def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> int:

@@ -15,9 +15,19 @@ from mltd.runs.summary import run_state
 _BARS = "▁▂▃▄▅▆▇█"
 _ASCII_BARS = "_.-~=*#@"
 _MARKS = {
-    "exception": "✖", "error": "✖", "oom": "✖", "nccl": "✖", "signal": "✖", "scheduler": "■",
-    "warning": "▲", "overflow": "▲", "nan": "▲", "checkpoint": "●", "evaluation": "○",
-    "restart": "↻", "finished": "✔",
+    "exception": "✖",
+    "error": "✖",
+    "oom": "✖",
+    "nccl": "✖",
+    "signal": "✖",
+    "scheduler": "■",
+    "warning": "▲",
+    "overflow": "▲",
+    "nan": "▲",
+    "checkpoint": "●",
+    "evaluation": "○",
+    "restart": "↻",
+    "finished": "✔",
 }
 TREND_WIDTH = 24
 MAX_SERIES = 40
@@ -119,7 +129,8 @@ def _render_events(run: Run, *, unicode: bool) -> Iterator[str]:
             mark = _MARKS[kind.value] if unicode else "*"
             last = max(same, key=lambda event: event.line)
             count = sum(event.count for event in same)
-            yield f"  {mark} {kind.value} x{count}, the last at {_place(last)}: {printable(last.title)[:TITLE_WIDTH]}"
+            title = printable(last.title)[:TITLE_WIDTH]
+            yield f"  {mark} {kind.value} x{count}, the last at {_place(last)}: {title}"
 
 
 def _place(event: Event) -> str:

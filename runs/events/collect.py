@@ -39,9 +39,7 @@ _MOST_WARNING_LINES = 25
 Handler = Callable[[EventRule, re.Match[str], Sequence[str], int, bool], Collected | None]
 
 
-def collect(
-    lines: Sequence[str], index: int, *, final: bool, rule: EventRule | None = None
-) -> Collected | None:
+def collect(lines: Sequence[str], index: int, *, final: bool) -> Collected | None:
     """The events that begin at a line, or None if they need more lines than these.
 
     Line numbers in the events are relative to `lines`. With `final` the answer is never None.

@@ -88,7 +88,7 @@ _CODE = re.compile(
     )
     | \b(?:print0?|warn|warning|error|info|debug|exception|critical|write|format|echo)
       \s*\(\s*[rfb]?["']
-    | ^\s*(?:\w[\w.]*\s*)=\s*[rfb]?["'(\[{]
+    | ^\s*\w[\w.\[\]]{0,100}\s*=\s*[rfb]?["'(\[{]
     """,
     re.VERBOSE,
 )

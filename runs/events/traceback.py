@@ -228,6 +228,8 @@ class TracebackReader:
 
     def event(self) -> Event | None:
         """What was read, as an event; none if it was no traceback after all."""
+        if not self._raised[0].frames and any(line.strip() == "..." for line in self._lines[1:3]):
+            return None  # an example in somebody's documentation
         raised = [one for one in self._raised if one.type]
         if not raised and (garbled := self._find_garbled()):
             raised = [garbled]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +19,28 @@ from .tables import TableRecord
 from .template import Template
 
 _PROGRESS = " (progress)"
+"""Behind the name of a value that a progress bar shows before it is complete."""
+_LONE_NUMBER = re.compile(r"(?<![\w.@/])\d+(?![\w.@/])")
+Mask = npt.NDArray[np.bool_]
+
+
+class _Part(NamedTuple):
+    """Values of one series in some of the rows of a group; all rows if there is no mask."""
+
+    key: ColumnKey
+    mask: Mask | None
+    values: Floats
+    is_certain: bool
+
+
+@dataclass(slots=True)
+class _Group:
+    """Lines that were read together."""
+
+    places: Ints
+    """Pieces of the chunk; negative for a record that began before it."""
+    axes: dict[str, Floats] = field(default_factory=dict)
+    parts: list[_Part] = field(default_factory=list)
 
 
 class Assembly:
@@ -24,144 +49,160 @@ class Assembly:
     def __init__(self, roles: Roles, chunk: CleanChunk) -> None:
         self._roles = roles
         self._chunk = chunk
-        self._places: list[Ints] = []
-        self._axes: list[dict[str, Floats]] = []
-        self._columns: list[list[tuple[ColumnKey, npt.NDArray[np.bool_] | None, Floats, bool]]] = []
+        self._groups: list[_Group] = []
         self._totals: dict[str, float] = {}
+
+    # -- adding ---------------------------------------------------------------------------
 
     def add(
         self, template: Template, indices: Ints, lines: Sequence[bytes], matrix: Floats
     ) -> None:
         """Lines that were read by a template; `indices` are pieces of the chunk."""
         reading = template.reading
-        slots = reading.slots
-        extras = template.extras
+        group = _Group(indices.astype(np.int64))
+        group.axes = self._axes_of(template, matrix)
+        complete: Mask | None = None
+        if reading.bar is not None:
+            drawn = matrix[:, template.extras["n"]]
+            total = matrix[:, template.extras["total"]]
+            group.axes.setdefault("inner", drawn)
+            group.axes.setdefault("inner total", total)
+            complete = drawn >= total
+        if reading.stamp:
+            start, end = reading.stamp_span
+            stamps = [line[start:end] for line in lines]
+            group.axes.setdefault("time", parse_stamps(reading.stamp, stamps))
+        for number in range(len(reading.slots)):
+            group.parts.extend(self._parts_of(template, number, matrix, complete))
+        self._groups.append(group)
+
+    def _axes_of(self, template: Template, matrix: Floats) -> dict[str, Floats]:
+        """Coordinates; of two names for one axis the better one wins."""
         axes: dict[str, Floats] = {}
         precedence: dict[str, int] = {}
-        for number, coordinate in enumerate(reading.coordinates):
-            values = matrix[:, len(slots) + number]
+        first = len(template.reading.slots)
+        for number, coordinate in enumerate(template.reading.coordinates):
+            values = matrix[:, first + number]
             axis = coordinate.axis
-            total = extras.get(f"total {number}")
             if axis.startswith("total "):
                 self._totals[axis.removeprefix("total ")] = float(values[-1])
                 continue
-            if axis not in axes or coordinate.precedence < precedence[axis]:
-                axes[axis] = values
-                precedence[axis] = coordinate.precedence
-                if total is not None and axis == "inner":
-                    axes["inner total"] = matrix[:, total]
-                elif total is not None:
-                    self._totals[axis] = float(matrix[-1, total])
-        complete: npt.NDArray[np.bool_] | None = None
-        if reading.bar is not None:
-            n, total_values = matrix[:, extras["n"]], matrix[:, extras["total"]]
-            axes.setdefault("inner", n)
-            axes.setdefault("inner total", total_values)
-            complete = n >= total_values
-        if reading.stamp:
-            start, end = reading.stamp_span
-            axes.setdefault("time", parse_stamps(reading.stamp, [x[start:end] for x in lines]))
+            if axis in axes and coordinate.precedence >= precedence[axis]:
+                continue
+            axes[axis] = values
+            precedence[axis] = coordinate.precedence
+            total = template.extras.get(f"total {number}")
+            if total is not None and axis == "inner":
+                axes["inner total"] = matrix[:, total]
+            elif total is not None:
+                self._totals[axis] = float(matrix[-1, total])
+        return axes
+
+    def _parts_of(
+        self, template: Template, number: int, matrix: Floats, complete: Mask | None
+    ) -> Iterator[_Part]:
+        """One slot's values: by rank, by index word, and for a bar by completeness."""
+        reading, extras = template.reading, template.extras
+        key, certain = _key(reading, number), self._is_certain(reading, number)
+        values = matrix[:, number]
         ranks = matrix[:, extras["rank"]] if "rank" in extras else None
-        self._places.append(indices.astype(np.int64))
-        self._axes.append(axes)
-        columns: list[tuple[ColumnKey, npt.NDArray[np.bool_] | None, Floats, bool]] = []
-        for number, slot in enumerate(slots):
-            key = _key(reading, number)
-            certain = self._is_certain(reading, number)
-            index = extras.get(f"index {number}")
-            subsets = _subsets(ranks, matrix[:, index] if index is not None else None)
-            for rank, position, mask in subsets:
-                name = key.name
-                if index is not None and position is not None:
-                    name = _with_index(name, position)
-                exact = ColumnKey(name, rank, key.unit, key.split, key.level)
-                if complete is None:
-                    columns.append((exact, mask, matrix[:, number], certain))
-                    continue
-                ended = complete if mask is None else complete & mask
-                if ended.any():
-                    columns.append((exact, ended, matrix[:, number], certain))
-                drawn = ColumnKey(name + _PROGRESS, rank, key.unit, key.split, key.level)
-                columns.append((drawn, mask, matrix[:, number], certain))
-        self._columns.append(columns)
+        index = extras.get(f"index {number}")
+        for rank, position, mask in _subsets(ranks, None if index is None else matrix[:, index]):
+            name = key.name
+            if position is not None:
+                name = _LONE_NUMBER.sub(str(int(position)), name, count=1)
+            exact = ColumnKey(name, rank, key.unit, key.split, key.level)
+            if complete is None:
+                yield _Part(exact, mask, values, certain)
+                continue
+            ended = complete if mask is None else complete & mask
+            if ended.any():
+                yield _Part(exact, ended, values, certain)
+            drawn = ColumnKey(name + _PROGRESS, rank, key.unit, key.split, key.level)
+            yield _Part(drawn, mask, values, certain)
 
     def add_reading(self, reading: Reading, index: int, piece: bytes) -> None:
         """One line whose tokens fit no template."""
-        axes: dict[str, Floats] = {}
+        group = _Group(np.array([index], dtype=np.int64))
         for coordinate in sorted(reading.coordinates, key=lambda c: -c.precedence):
-            axes[coordinate.axis] = np.array([coordinate.value])
+            if coordinate.axis.startswith("total "):
+                self._totals[coordinate.axis.removeprefix("total ")] = coordinate.value
+                continue
+            group.axes[coordinate.axis] = np.array([coordinate.value])
             if coordinate.total is not None and coordinate.axis == "inner":
-                axes["inner total"] = np.array([coordinate.total])
+                group.axes["inner total"] = np.array([coordinate.total])
             elif coordinate.total is not None:
                 self._totals[coordinate.axis] = coordinate.total
         if reading.stamp:
             start, end = reading.stamp_span
-            axes["time"] = parse_stamps(reading.stamp, [piece[start:end]])
-        self._places.append(np.array([index], dtype=np.int64))
-        self._axes.append({a: v for a, v in axes.items() if not a.startswith("total ")})
-        self._columns.append(
-            [
-                (_key(reading, number), None, np.array([slot.value]), self._is_certain(reading, number))
-                for number, slot in enumerate(reading.slots)
-            ]
-        )
+            group.axes["time"] = parse_stamps(reading.stamp, [piece[start:end]])
+        for number, slot in enumerate(reading.slots):
+            certain = self._is_certain(reading, number)
+            group.parts.append(_Part(_key(reading, number), None, np.array([slot.value]), certain))
+        self._groups.append(group)
 
     def add_record(self, record: TableRecord) -> None:
         """One table, read as one row at its first line."""
-        # Tables know lines, not pieces; a table never shares a line with a progress bar.
         piece = record.line
         if self._chunk.line is not None and record.line >= 0:
             piece = int(np.searchsorted(self._chunk.line, record.line))
-        self._places.append(np.array([piece], dtype=np.int64))
-        self._axes.append({axis: np.array([value]) for axis, (_, value) in record.axes.items()})
-        self._columns.append(
-            [
-                (ColumnKey(name), None, np.array([value]), record.is_certain)
-                for name, value in record.values.items()
-            ]
-        )
+        group = _Group(np.array([piece], dtype=np.int64))
+        group.axes = {axis: np.array([value]) for axis, (_, value) in record.axes.items()}
+        group.parts = [
+            _Part(ColumnKey(name), None, np.array([value]), record.is_certain)
+            for name, value in record.values.items()
+        ]
+        self._groups.append(group)
 
     def _is_certain(self, reading: Reading, number: int) -> bool:
         if reading.is_setting_like and not reading.is_anchored:
             return False
         if reading.is_measurement:
             return True
-        return self._roles.is_outcome(reading.slots[number].name) and reading.slots[number].is_known
+        slot = reading.slots[number]
+        return slot.is_known and self._roles.is_outcome(slot.name)
+
+    # -- building -------------------------------------------------------------------------
 
     def build(self, harvest: Harvest) -> None:
         """Fill in rows, axes and columns in file order."""
         harvest.totals.update(self._totals)
-        if not self._places:
+        if not self._groups:
             return
-        places = np.concatenate(self._places)
+        places = np.concatenate([group.places for group in self._groups])
         order = np.argsort(places, kind="stable")
-        position = np.empty(len(order), dtype=np.int64)
-        position[order] = np.arange(len(order))
-        ordered = places[order]
-        if self._chunk.line is not None:
-            lines = np.where(ordered >= 0, self._chunk.line[np.maximum(ordered, 0)], ordered)
-        else:
-            lines = ordered
-        harvest.line = lines + 1
+        row_of = np.empty(len(order), dtype=np.int64)
+        row_of[order] = np.arange(len(order))
+        harvest.line = self._lines(places[order]) + 1
         merged: dict[ColumnKey, list[tuple[Ints, Floats, bool]]] = {}
         start = 0
-        for group, axes, columns in zip(self._places, self._axes, self._columns, strict=True):
-            rows = position[start : start + len(group)]
-            start += len(group)
-            for axis, values in axes.items():
+        for group in self._groups:
+            rows = row_of[start : start + len(group.places)]
+            start += len(group.places)
+            for axis, values in group.axes.items():
                 if axis not in harvest.axes:
                     harvest.axes[axis] = np.full(len(order), np.nan)
                 harvest.axes[axis][rows] = values
-            for key, mask, values, certain in columns:
+            for key, mask, values, certain in group.parts:
                 taken = (rows, values) if mask is None else (rows[mask], values[mask])
                 merged.setdefault(key, []).append((*taken, certain))
-        for key, parts in merged.items():
-            rows = np.concatenate([p[0] for p in parts])
-            values = np.concatenate([p[1] for p in parts])
-            if len(parts) > 1:
-                in_order = np.argsort(rows, kind="stable")
-                rows, values = rows[in_order], values[in_order]
-            harvest.columns.append(Column(key, rows, values, any(p[2] for p in parts)))
+        harvest.columns.extend(_joined(key, parts) for key, parts in merged.items())
+
+    def _lines(self, places: Ints) -> Ints:
+        """0-based lines of pieces; a record from before the chunk already has its line."""
+        if self._chunk.line is None:
+            return places
+        lines: Ints = np.where(places >= 0, self._chunk.line[np.maximum(places, 0)], places)
+        return lines
+
+
+def _joined(key: ColumnKey, parts: list[tuple[Ints, Floats, bool]]) -> Column:
+    rows = np.concatenate([part[0] for part in parts])
+    values = np.concatenate([part[1] for part in parts])
+    if len(parts) > 1:
+        in_order = np.argsort(rows, kind="stable")
+        rows, values = rows[in_order], values[in_order]
+    return Column(key, rows, values, any(part[2] for part in parts))
 
 
 def _key(reading: Reading, number: int) -> ColumnKey:
@@ -169,17 +210,10 @@ def _key(reading: Reading, number: int) -> ColumnKey:
     return ColumnKey(slot.name, reading.rank, slot.unit, reading.split, reading.level)
 
 
-def _with_index(name: str, index: float) -> str:
-    import re
-
-    return re.sub(r"(?<![\w.@/])\d+(?![\w.@/])", str(int(index)), name, count=1)
-
-
 def _subsets(
     ranks: Floats | None, indices: Floats | None
-) -> list[tuple[int | None, float | None, npt.NDArray[np.bool_] | None]]:
+) -> Iterator[tuple[int | None, float | None, Mask | None]]:
     """(rank, index, which lines) for every combination that occurs."""
-    found: list[tuple[int | None, float | None, npt.NDArray[np.bool_] | None]] = []
     for rank, rank_mask in _distinct(ranks):
         for index, index_mask in _distinct(indices):
             if rank_mask is None or index_mask is None:
@@ -188,11 +222,10 @@ def _subsets(
                 mask = rank_mask & index_mask
                 if not mask.any():
                     continue
-            found.append((None if rank is None else int(rank), index, mask))
-    return found
+            yield None if rank is None else int(rank), index, mask
 
 
-def _distinct(values: Floats | None) -> list[tuple[float | None, npt.NDArray[np.bool_] | None]]:
+def _distinct(values: Floats | None) -> list[tuple[float | None, Mask | None]]:
     if values is None:
         return [(None, None)]
     unique = np.unique(values)

@@ -60,9 +60,7 @@ def clean(chunk: bytes, *, is_open: bool = False) -> CleanChunk:
     ends_line = np.fromiter((not piece.endswith(_UPDATE) for piece in raw), bool, len(raw))
     line = np.cumsum(ends_line) - ends_line
     pieces = [piece[:-1] if piece.endswith(_UPDATE) else piece for piece in raw]
-    return _limited(
-        CleanChunk(pieces, b"\n".join(pieces), line.astype(np.int64), lines)
-    )
+    return _limited(CleanChunk(pieces, b"\n".join(pieces), line.astype(np.int64), lines))
 
 
 def _limited(chunk: CleanChunk) -> CleanChunk:

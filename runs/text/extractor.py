@@ -74,6 +74,7 @@ class TextReader:
                 return Harvest()
         assembly = Assembly(self._planner.roles, chunk)
         self._read_groups(chunk, numbers, skipped, assembly)
+        numbers[skipped[: len(numbers)]] = 0
         self._read_tables(chunk, numbers, texts, assembly, final=final)
         self._tables.shift(harvest.lines)
         assembly.build(harvest)
@@ -157,10 +158,14 @@ class TextReader:
                 if collected.next_index > index + 1:
                     reached = collected.next_index
                     skipped[index:reached] = True
-            elif (dump := config_from_lines(texts, index)) is not None:
-                config, reached = dump
-                if reached >= len(texts) and not final and index > 0:
+                    continue
+            if not plan.may_start_config:
+                continue
+            if (dump := config_from_lines(texts, index, final=final)) is not None:
+                config, after = dump
+                if after == index:
                     return skipped, index
+                reached = after
                 harvest.config = {**harvest.config, **config}
                 skipped[index:reached] = True
         return skipped, None
@@ -262,7 +267,9 @@ def _complete(data: bytes) -> int:
 
 def _placed(event: Event, chunk: CleanChunk, starts: _LineStarts) -> Event:
     first = chunk.line_of(max(0, event.line - 1))
-    event.last_line = chunk.line_of(max(0, min(len(chunk.pieces), event.last_line or event.line) - 1)) + 1
+    event.last_line = (
+        chunk.line_of(max(0, min(len(chunk.pieces), event.last_line or event.line) - 1)) + 1
+    )
     event.line = first + 1
     event.offset = starts[first]
     return event

@@ -1,8 +1,8 @@
 """Tables with a header line and one record per row: fastai, skorch, ultralytics, tabulate.
 
-      epoch    train_loss    valid_acc     dur
-    -------  ------------  -----------  ------
-          1        2.3026       0.1021  3.2101
+  epoch    train_loss    valid_acc     dur
+-------  ------------  -----------  ------
+      1        2.3026       0.1021  3.2101
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def row_cells(text: str) -> list[str] | None:
     """Cells if the line is a row of numbers (the first cell may be a word), else None."""
     if len(text) > 600:
         return None
-    cells = [c for c in _TRAILING_BAR.sub("", text).replace("|", " ").replace("│", " ").split() if c]
+    cells = [
+        c for c in _TRAILING_BAR.sub("", text).replace("|", " ").replace("│", " ").split() if c
+    ]
     if not 2 <= len(cells) <= MAX_CELLS:
         return None
     numeric = sum(_is_numeric(cell) for cell in cells)

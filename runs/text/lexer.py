@@ -21,7 +21,9 @@ _CODE = re.compile(
     r"^\s*(?:def |class |import |from \w+ import|return\b|if .*:\s*$|for .* in .*:|while |elif |else:|try:|except|with .*:\s*$"
     r"|@\w|assert |raise |print\(|self\.|parser\.add_|#(?!\d)|//|\}|\)|\w+\s*=\s*[\w.]+\(|\w[\w.]*\s*=\s*[^=]*\($)"
 )
-_SETTING_SHAPE = re.compile(r"^\s{2,}['\"]?[\w.\- ]+['\"]?\s*[:=]\s*\S+,?\s*$|[,(\[{]\s*$|^\s*[\w.]+\s*=\s*\S+,?\s*$")
+_SETTING_SHAPE = re.compile(
+    r"^\s{2,}['\"]?[\w.\- ]+['\"]?\s*[:=]\s*\S+,?\s*$|[,(\[{]\s*$|^\s*[\w.]+\s*=\s*\S+,?\s*$"
+)
 _SUMMARY_SHAPE = re.compile(r"^\s*\w+\s{2,}=\s{2,}\S+\s*$")
 """How the HF Trainer prints its final metrics."""
 _TABLE_CELLS = re.compile(r"^\s*[|│┃].*[|│┃]\s*$")
@@ -121,7 +123,9 @@ def _says_more(body: str) -> bool:
     return len(re.findall(r"[^\W\d_]{2,}", body)) > 5
 
 
-def _read_record(body: str, span: tuple[int, int], offset: int, roles: Roles, reading: Reading) -> None:
+def _read_record(
+    body: str, span: tuple[int, int], offset: int, roles: Roles, reading: Reading
+) -> None:
     leaves = scan_record(body, *span)
     if not leaves:
         return

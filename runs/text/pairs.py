@@ -25,14 +25,18 @@ _SEPARATOR = re.compile(
 _BRACKETED = re.compile(r"[\[(]([^\[\](){}]{3,2000})[\])]")
 _KEY_BEFORE = re.compile(r"[^\[\](){},;|\t]*$")
 _PAREN_VALUE = re.compile(r"\s*\(\s*(?P<content>[^()]*?)\s*\)")
-_SPACED_UNIT = re.compile(r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+|ms|s|sec|secs|seconds|[KMGT]i?B)(?![\w/])")
+_SPACED_UNIT = re.compile(
+    r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+|ms|s|sec|secs|seconds|[KMGT]i?B)(?![\w/])"
+)
 _TOTAL = re.compile(r"\s*(?:/|\bof\b)\s*(?P<total>\d[\d,]*)(?![\d.]*/)(?![\w.]*\.\d)")
 _FRACTION = re.compile(
     r"\s*\[?\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\s*(?:\(\s*\d+(?:\.\d+)?%\s*\))?\s*\]?"
 )
 _LEADING_INT = re.compile(r"\s*(?P<n>\d+)\s*(?P<colon>:)?\s+(?=[^\W\d])")
 _LEADING_INDEX = re.compile(r"\s*\[\s*(?P<n>\d+)\s*\]:?\s+(?=[^\W\d])")
-_PLURAL_AXES = frozenset({"steps", "iters", "iterations", "epochs", "updates", "timesteps", "rounds"})
+_PLURAL_AXES = frozenset(
+    {"steps", "iters", "iterations", "epochs", "updates", "timesteps", "rounds"}
+)
 _BRACKET_TAG = re.compile(r"[^\w\[]*\[(?P<tag>[^\]\d]{2,40})\]\s*")
 _QUALIFIED = re.compile(
     r"\s*(?P<name>[^\W\d][\w\s()]{1,60}?)\s*@\[\s*(?P<of>[^\]]{1,120}?)\s*\]\s*=\s*(?P<value>\S)"
@@ -42,7 +46,9 @@ _LEADING_PAIR = re.compile(r"\s*\[\s*(?P<epoch>\d+)\s*,\s*(?P<inner>\d+)\s*\]\s*
 _LEADING_EPOCH = re.compile(r"\s*(?P<n>\d+)\s?epoch\b\S*")
 _SPLIT_AND_EPOCH = re.compile(r"\s*\[\s*\d+\s*/\s*\d+")
 _VALUE_OF_AXIS = re.compile(r"\s*\)?\s*[:=]\s*(?=[\d.+-]|nan|inf)", re.IGNORECASE)
-_COUNTERS = frozenset({"", "batches", "batch", "iters", "iterations", "steps", "it", "step", "iter"})
+_COUNTERS = frozenset(
+    {"", "batches", "batch", "iters", "iterations", "steps", "it", "step", "iter"}
+)
 _KERAS_TIME = re.compile(r"\s*-\s+\d+(?:ms|s|us)\b")
 _TAGGED_KEY = re.compile(r"(?P<tag>\[[^\[\]\d]{2,40}\])\s+(?P<key>[^\[\]]+)$")
 _SENTENCE_END = re.compile(r"(?<=[\w)\]%])[.?]\s+|:\s+|!\s*")
@@ -84,7 +90,9 @@ class PairReader:
             number = NUMBER.match(self._text, qualified.start("value"))
             if number is not None:
                 # COCO's `Average Precision (AP) @[ IoU=0.50 | area= all | maxDets=100 ] = 0.9`
-                words = " ".join(qualified["name"].split() + qualified["of"].replace("|", " ").split())
+                words = " ".join(
+                    qualified["name"].split() + qualified["of"].replace("|", " ").split()
+                )
                 self._add_slot(words.replace("= ", "="), number)
                 return self._found
         self._read_vectors(position)
@@ -211,14 +219,20 @@ class PairReader:
         text = self._text
         stop = number.end()
         assigned = bool(re.search(r"(?:[:=]|\bis|\bwas)\s*$", left)) or bool(
-            re.search(r"[:=]\s*[\[(]\s*$", left) and re.match(r"\s*,?\s*[\])]", text[stop : stop + 4])
+            re.search(r"[:=]\s*[\[(]\s*$", left)
+            and re.match(r"\s*,?\s*[\])]", text[stop : stop + 4])
         )
-        phrase = re.sub(r"\s(?:is|was)\s*$", "", left.rstrip(" :=\t[(") if assigned else left.rstrip(" :=\t"))
+        phrase = re.sub(
+            r"\s(?:is|was)\s*$", "", left.rstrip(" :=\t[(") if assigned else left.rstrip(" :=\t")
+        )
         axis_taken = self._take_axis(phrase, number, end, assigned=assigned)
         if axis_taken is not None:
             return axis_taken
-        if assigned and self._roles.split_of(phrase) and len(phrase.split()) == 1 and (
-            not self._found.slots and _SPLIT_AND_EPOCH.match(text, stop)
+        if (
+            assigned
+            and self._roles.split_of(phrase)
+            and len(phrase.split()) == 1
+            and (not self._found.slots and _SPLIT_AND_EPOCH.match(text, stop))
         ):
             # timm's `Train: 3 [  50/1251 ( 4%)]`
             self._found.head_words += " " + phrase
@@ -242,7 +256,9 @@ class PairReader:
         name, index_span = self._name_of(phrase, number.start() - len(left))
         if not name:
             return stop
-        slot = self._add_slot(name, number, index_span=index_span, strong=False if is_prose else None)
+        slot = self._add_slot(
+            name, number, index_span=index_span, strong=False if is_prose else None
+        )
         if assigned and re.match(r"\s*\d", text[stop : stop + 3]):
             stop = self._take_rest_of_row(slot, stop, end) or stop
         return self._after_value(slot, number, stop, end)
@@ -342,9 +358,11 @@ class PairReader:
             if inner is not None:
                 at = paren.start("content")
                 suffix = (
-                    "%" if inner["unit"] == "%" else
-                    "change" if inner["number"][0] in "+-" and number["number"][0] not in "+-" else
-                    "avg"
+                    "%"
+                    if inner["unit"] == "%"
+                    else "change"
+                    if inner["number"][0] in "+-" and number["number"][0] not in "+-"
+                    else "avg"
                 )
                 span = (at + inner.start("number"), at + inner.end("number"))
                 self._found.slots.append(
@@ -378,7 +396,9 @@ class PairReader:
         self, phrase: str, number: re.Match[str], end: int, *, assigned: bool
     ) -> int | None:
         text = self._text
-        key = re.sub(r"\((?:train|val|valid|test|eval)\w*\)\s*$", self._note_split, phrase.rstrip(" [(#:="))
+        key = re.sub(
+            r"\((?:train|val|valid|test|eval)\w*\)\s*$", self._note_split, phrase.rstrip(" [(#:=")
+        )
         key = re.split(r"[.!?:]\s+|[\])}>]\s*", key)[-1].strip(_KEY_EDGES + "[(")
         axis, precedence, before = self._axis(key)
         if axis is None or number["unit"] or number["number"][0] in "+-":
@@ -399,7 +419,11 @@ class PairReader:
             self._add_slot(key, number, strong=True)
         if axis == "batch":
             axis = "inner"
-        elif axis == "step" and self._has_axis("epoch") and (total or key.casefold() in ("it", "batch")):
+        elif (
+            axis == "step"
+            and self._has_axis("epoch")
+            and (total or key.casefold() in ("it", "batch"))
+        ):
             axis = "inner"
         elif axis == "epoch" and not integral:
             precedence += 50
@@ -410,7 +434,9 @@ class PairReader:
             if taken is not None:
                 return taken
         stop = re.compile(r"\s*[\])]?").match(text, stop).end()  # type: ignore[union-attr]
-        if axis == "epoch" and (inner := _FRACTION.match(text, re.compile(r"[\s,:]*").match(text, stop).end())):  # type: ignore[union-attr]
+        if axis == "epoch" and (
+            inner := _FRACTION.match(text, re.compile(r"[\s,:]*").match(text, stop).end())
+        ):  # type: ignore[union-attr]
             if not re.match(r"\s*\.", text[inner.end() : inner.end() + 2]):
                 self._add_coordinate("inner", inner.span("n"), 40, inner.span("total"))
                 stop = inner.end()
@@ -449,7 +475,11 @@ class PairReader:
 
     def _set_context(self, heading: str) -> None:
         words = self._clean_key(re.sub(r"\d+", " ", heading)).split()
-        kept = [w for w in words if w.casefold().strip("()[]") not in _IDLE_CONTEXT and re.search(r"[^\W\d]", w)]
+        kept = [
+            w
+            for w in words
+            if w.casefold().strip("()[]") not in _IDLE_CONTEXT and re.search(r"[^\W\d]", w)
+        ]
         if 0 < len(kept) <= 4 and not any(FILLER in w for w in kept):
             self._context = " ".join(kept)
 
@@ -487,7 +517,11 @@ class PairReader:
     def _clean_key(self, text: str) -> str:
         key = text.split(FILLER)[-1].strip(_KEY_EDGES)
         key = re.sub(r"^[^\w.(\[%]+", "", key)
-        while key and key[0] in "([{" and key.count(key[0]) > key.count({"(": ")", "[": "]", "{": "}"}[key[0]]):
+        while (
+            key
+            and key[0] in "([{"
+            and key.count(key[0]) > key.count({"(": ")", "[": "]", "{": "}"}[key[0]])
+        ):
             key = key[1:].strip(_KEY_EDGES)
         if key[:1] in ")]}":
             key = key[1:]

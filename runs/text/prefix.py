@@ -45,7 +45,9 @@ _OTHER = re.compile(
     """,
     re.VERBOSE,
 )
-_LEADING_TAG = re.compile(r"\[?[A-Za-z][\w.]{0,20}(?:\ [A-Z])?\]?\s+(?=\d{4}[-/]\d{2}[-/]\d{2}[T ]\d)")
+_LEADING_TAG = re.compile(
+    r"\[?[A-Za-z][\w.]{0,20}(?:\ [A-Z])?\]?\s+(?=\d{4}[-/]\d{2}[-/]\d{2}[T ]\d)"
+)
 _FIELD_BEFORE_LEVEL = re.compile(rf"(?:[\w.:/-]{{1,40}}\s+){{1,3}}(?={_LEVEL}[\s:])")
 _BETWEEN = re.compile(r"[\s|]*(?:-\s+)?[\s]*")
 

@@ -105,9 +105,7 @@ def _scan(text: str, start: int, end: int) -> Iterator[Leaf]:
             if kind == "string":
                 span, value = (span[0] + 1, span[1] - 1), content[1:-1]
             number = (
-                parse_number(value)
-                if kind == "number" or _NUMERIC_TEXT.fullmatch(value)
-                else None
+                parse_number(value) if kind == "number" or _NUMERIC_TEXT.fullmatch(value) else None
             )
             yield Leaf(_named(path, key), span, number, value)
             key = pending = None

@@ -1,7 +1,7 @@
 """Two-column tables, one record per table: Stable-Baselines, Baselines, Lightning's test table.
 
-    | train/          |          |
-    |    loss         | 0.0386   |
+| train/          |          |
+|    loss         | 0.0386   |
 """
 
 from __future__ import annotations

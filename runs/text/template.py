@@ -52,10 +52,14 @@ class Template:
         """True if the digits inside names are the same in all these lines."""
         return all(joined.count(anchor) == times * len(lines) for anchor, times in self.anchors)
 
-    def parse(self, lines: Sequence[bytes], joined: bytes | None = None) -> npt.NDArray[np.float64] | None:
+    def parse(
+        self, lines: Sequence[bytes], joined: bytes | None = None
+    ) -> npt.NDArray[np.float64] | None:
         """Matrix lines x fields, or None if some line does not fit the template."""
         if len(lines) >= BULK:
-            matrix = self._parse_bulk(joined if joined is not None else b"\n".join(lines), len(lines))
+            matrix = self._parse_bulk(
+                joined if joined is not None else b"\n".join(lines), len(lines)
+            )
             if matrix is not None:
                 return matrix
         return self._parse_each(lines)
@@ -102,10 +106,16 @@ class Template:
                 if len(tokens) != self.token_count:
                     return None
                 for token in used:
-                    columns[token].append(float(tokens[token].rstrip(b".") if self.has_trailing_dots else tokens[token]))
+                    columns[token].append(
+                        float(
+                            tokens[token].rstrip(b".") if self.has_trailing_dots else tokens[token]
+                        )
+                    )
         except ValueError:
             return None
-        return self._assemble({token: np.array(values) for token, values in columns.items()}, len(lines))
+        return self._assemble(
+            {token: np.array(values) for token, values in columns.items()}, len(lines)
+        )
 
     def _assemble(
         self, columns: dict[int, npt.NDArray[np.float64]], count: int

@@ -34,6 +34,13 @@ def test_a_last_word_on_the_line_of_a_progress_bar_counts() -> None:
     assert state(LIMIT, rows=80) is RunState.FAILED
 
 
+def test_numbers_without_a_further_step_are_no_progress() -> None:
+    died = Event(EventKind.EXCEPTION, "OSError: quota", 50, step=260, exception="OSError")
+    assert state(died, rows=70, last_step=260) is RunState.FAILED
+    assert state(died, rows=70, last_step=261) is RunState.UNKNOWN
+    assert state(died, rows=70, last_step=3) is RunState.UNKNOWN, "a new attempt from the start"
+
+
 def test_an_exception_after_which_the_run_goes_on_is_none() -> None:
     assert state(ERROR, rows=61) is RunState.UNKNOWN
     assert state(ERROR, rows=61, age=5) is RunState.RUNNING

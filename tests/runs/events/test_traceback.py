@@ -311,6 +311,13 @@ def test_a_header_that_nothing_follows_is_a_quotation() -> None:
     assert read("Traceback (most recent call last):\nis how Python begins\nto complain") == []
 
 
+def test_an_example_in_documentation_is_no_error() -> None:
+    example = (
+        "    >>> f()\n    Traceback (most recent call last):\n        ...\n    ValueError: bad"
+    )
+    assert read(example) == []
+
+
 def test_a_docstring_is_no_error() -> None:
     assert read('    Raises:\n        ValueError: if the shape is wrong\n    """') == []
 

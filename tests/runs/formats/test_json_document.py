@@ -65,6 +65,12 @@ def test_settings_beside_the_history_are_the_config() -> None:
     assert values(harvest, "loss") == [2.0]
 
 
+def test_a_step_of_minus_one_says_nothing() -> None:
+    harvest = read([{"epoch": 1, "step": -1, "loss": 2.0}])
+    assert "step" not in harvest.axes
+    assert values(harvest, "step") == [-1]
+
+
 def test_words_for_nan_and_numbers_too_big() -> None:
     text = b'[{"step": 1, "loss": "NaN"}, {"step": 2, "loss": 1' + b"0" * 400 + b"}]"
     loss = values(feed_whole(JsonDocumentReader("x"), text), "loss")
@@ -107,6 +113,7 @@ def test_histories_are_claimed(document: bytes) -> None:
         b'{"architectures": ["Llama"], "hidden_size": 4096, "rope": {"factor": 8.0}}',
         b'{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.4}\n',
         b'{"step": 1, "loss": 0.5}\n',
+        b'[{"epoch": 1, "loss": 2.5}]\n[{"epoch": 2, "loss": 2.0}]\n',
         b'[{"id": 1, "price": 2.5}]',
         b'{"images": [{"id": 1, "width": 640}], "annotations": [{"id": 1, "area": 5.0}]}',
         b"[2024-01-01 10:00:00,123] INFO loss: 0.5\n",

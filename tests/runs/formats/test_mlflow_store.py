@@ -40,8 +40,10 @@ def test_lines_of_time_value_step() -> None:
 
 
 def test_lines_that_are_something_else_keep_the_count() -> None:
-    data = b"1643816703036 2.8 0\noops\n\n1643816703037 2.7 1\n"
-    assert feed_whole(MlflowMetricReader("loss"), data).line.tolist() == [1, 4]
+    data = b"1643816703036 2.8 0\noops\n\n1643816703037 2.7 -1\n1643816703038 2.6\n"
+    harvest = feed_whole(MlflowMetricReader("loss"), data)
+    assert harvest.line.tolist() == [1, 4, 5]
+    assert [math.isnan(step) for step in axis(harvest, "step")] == [False, True, True]
 
 
 def test_sniffing() -> None:

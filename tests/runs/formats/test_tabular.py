@@ -12,6 +12,7 @@ import pytest
 
 from mltd.runs.event import EventKind
 from mltd.runs.formats.tabular import TabularFormat, TabularReader
+from mltd.runs.formats.tabular_fast import read_numeric_block
 from mltd.runs.harvest import Harvest
 from tests.runs.formats.reading import axis, column, describe, feed_in_pieces, feed_whole, values
 
@@ -170,6 +171,15 @@ def test_big_pieces_are_exact_to_the_last_digit(gaps: bool) -> None:
     for position, name in enumerate(["step", "epoch", "loss", "lr", "grad_norm", "acc"]):
         written = [float(row[position]) for row in rows if row[position]]
         assert [repr(v) for v in values(harvest, name)] == [repr(v) for v in written]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [b"1,2,3\n4,5\n", b"1\n2,3,4\n", b"1,2\n\n", b"1,x\n", b"1,1e 5\n", b"1,2e-301\n1,nan\n"],
+)
+def test_unusual_blocks_are_left_to_the_careful_way(block: bytes) -> None:
+    assert read_numeric_block(block, b",", 2) is None
+    assert read_numeric_block(b"1,2\n,nan\n", b",", 2) is not None
 
 
 def test_odd_rows_in_a_big_piece_cost_only_themselves() -> None:

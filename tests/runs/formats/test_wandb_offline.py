@@ -80,7 +80,9 @@ def test_a_record_can_end_where_a_block_ends() -> None:
     filler = message((4, b"x" * (size - 4)))
     assert len(filler) == size
     data = wandb_file([filler, wandb_history(1, wandb_item("loss", "0.5"))])
-    assert values(feed_whole(WandbReader(), data), "loss") == [0.5]
+    harvest = feed_whole(WandbReader(), data)
+    assert values(harvest, "loss") == [0.5]
+    assert harvest.events == []
 
 
 def test_recognised_by_its_magic_bytes() -> None:

@@ -1,0 +1,121 @@
+"""A run that grows under our eyes: every line once, restarts as generations."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mltd.runs.discovery import Purpose, RunFile, RunFiles
+from mltd.runs.live import LiveRun, follow
+from mltd.runs.run import Run
+
+
+def live_run(*paths: Path) -> LiveRun:
+    files = [RunFile(str(path), Purpose.LOG) for path in paths]
+    return LiveRun(RunFiles("live", str(paths[0].parent), files))
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a") as log:
+        log.write(text)
+
+
+def losses(run: Run) -> list[float]:
+    return [float(v) for s in run.series if s.name == "loss" for v in s.values]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "train.log"
+    path.write_text("step 0 loss 3.0\nstep 1 loss 2.5\n")
+    return path
+
+
+def test_new_lines_are_read_once(log: Path) -> None:
+    live = live_run(log)
+    assert live.read()
+    assert not live.read()
+    append(log, "step 2 loss 2.0\nstep 3 lo")
+    live.read()
+    assert losses(live.loaded.run) == [3.0, 2.5, 2.0]
+    append(log, "ss 1.5\n")
+    live.read()
+    assert losses(live.loaded.run) == [3.0, 2.5, 2.0, 1.5]
+    live.close()
+
+
+def test_a_restarted_log_is_another_generation(log: Path) -> None:
+    live = live_run(log)
+    live.read()
+    log.write_text("step 0 loss 9.0\nstep 1 loss 8.0\nstep 2 loss 7.0\n")
+    live.read()
+    run = live.loaded.run
+    assert losses(run) == [3.0, 2.5, 9.0, 8.0, 7.0]
+    assert run.files[0].generations == 2
+    (series,) = [s for s in run.series if s.name == "loss"]
+    assert series.coordinates.generation.view()[series.rows].tolist() == [0, 0, 1, 1, 1]
+    assert series.lines.tolist() == [1, 2, 1, 2, 3]
+
+
+def test_the_end_of_a_rotated_file_is_not_lost(log: Path) -> None:
+    live = live_run(log)
+    live.read()
+    append(log, "step 2 loss 2.0")
+    os.rename(log, log.with_suffix(".1"))
+    log.write_text("step 0 loss 9.0\nstep 1 loss 8.0\n")
+    live.read()
+    assert losses(live.loaded.run) == [3.0, 2.5, 2.0, 9.0, 8.0]
+
+
+def test_a_snapshot_is_replaced_by_its_newer_state(tmp_path: Path) -> None:
+    state = tmp_path / "trainer_state.json"
+    record = '{{"log_history": [{0}], "global_step": 2, "max_steps": 9}}'
+    state.write_text(record.format('{"step": 1, "loss": 3.0}'))
+    live = live_run(state)
+    live.read()
+    live.settle()
+    assert losses(live.loaded.run) == [3.0]
+    newer = '{"step": 1, "loss": 3.0}, {"step": 2, "loss": 2.0}'
+    state.write_text(record.format(newer))
+    live.read()
+    live.settle()
+    assert losses(live.loaded.run) == [3.0, 2.0]
+
+
+def test_a_file_that_appears_later(tmp_path: Path) -> None:
+    live = live_run(tmp_path / "late.log")
+    assert not live.read()
+    (tmp_path / "late.log").write_text("step 0 loss 3.0\nstep 1 loss 2.0\n")
+    assert live.read()
+    assert losses(live.loaded.run) == [3.0, 2.0]
+
+
+def test_an_unfinished_traceback_is_reported_when_nothing_more_comes(log: Path) -> None:
+    live = live_run(log)
+    live.read()
+    append(log, 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    x\n')
+    live.read()
+    assert live.loaded.run.events == []
+    append(log, "ValueError: bad\n")
+    live.read()
+    live.settle()
+    ((_, event),) = live.loaded.run.events
+    assert (event.line, event.exception) == (3, "ValueError")
+    append(log, "step 4 loss 1.0\n")
+    live.read()
+    assert losses(live.loaded.run)[-1] == 1.0
+    assert len(live.loaded.run.events) == 1
+
+
+def test_following_tells_which_runs_grew(log: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.log"
+    other.write_text("step 0 loss 1.0\nstep 1 loss 1.0\n")
+    runs = [live_run(log), live_run(other)]
+    news = follow(runs)
+    assert next(news) == runs
+    append(other, "step 2 loss 0.5\n")
+    assert next(news) == [runs[1]]
+    assert losses(runs[1].loaded.run) == [1.0, 1.0, 0.5]
+    news.close()

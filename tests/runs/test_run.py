@@ -1,0 +1,118 @@
+"""A run: names told apart where they collide, coordinates filled in, columns that grow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mltd.runs.columns import GrowingColumn
+from mltd.runs.coordinates import fill_forward
+from mltd.runs.harvest import Column, ColumnKey, Harvest
+from mltd.runs.run import Run, SourceFile
+
+
+def harvest(keys: list[ColumnKey], **axes: list[float]) -> Harvest:
+    """One row per key, with the row's number as its value."""
+    count = len(keys)
+    columns = [
+        Column(key, np.array([row]), np.array([float(row)])) for row, key in enumerate(keys)
+    ]
+    arrays = {axis.replace("_", " "): np.array(v, dtype=float) for axis, v in axes.items()}
+    return Harvest(line=np.arange(1, count + 1), axes=arrays, columns=columns, lines=count)
+
+
+def run_of(*harvests: Harvest) -> Run:
+    run = Run("test")
+    file = run.add_file(SourceFile("a.log"))
+    for one in harvests:
+        run.append(file, one)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("keys", "names"),
+    [
+        ([ColumnKey("loss"), ColumnKey("loss")], ["loss"]),
+        ([ColumnKey("loss", level="step"), ColumnKey("loss", level="epoch")], ["loss", "loss (epoch)"]),
+        ([ColumnKey("loss"), ColumnKey("loss", level="epoch")], ["loss"]),
+        ([ColumnKey("time", split="train"), ColumnKey("time", split="val")], ["time", "val/time"]),
+        ([ColumnKey("loss"), ColumnKey("loss", split="train")], ["loss"]),
+        ([ColumnKey("loss", rank=0), ColumnKey("loss", rank=3)], ["loss", "loss [rank 3]"]),
+        ([ColumnKey("mem", unit="GB"), ColumnKey("mem", unit="%")], ["mem", "mem [%]"]),
+    ],
+)
+def test_names_are_told_apart_only_where_they_collide(
+    keys: list[ColumnKey], names: list[str]
+) -> None:
+    assert [series.name for series in run_of(harvest(keys)).series] == names
+
+
+def test_units_of_one_dimension_are_converted_to_the_first() -> None:
+    keys = [ColumnKey("time", unit="ms"), ColumnKey("time", unit="s")]
+    (series,) = run_of(harvest(keys)).series
+    assert series.values.tolist() == [0.0, 1000.0]
+    assert series.unit == "ms"
+
+
+def test_coordinates_are_carried_over_feeds() -> None:
+    key = ColumnKey("loss")
+    run = run_of(
+        harvest([key, key], step=[5, np.nan]), harvest([key, key], step=[np.nan, 9], epoch=[1, 2])
+    )
+    (series,) = run.series
+    assert series.axis("step").tolist() == [5, 5, 5, 9]
+    assert np.isnan(series.axis("epoch")[:2]).all()
+    assert series.lines.tolist() == [1, 2, 3, 4]
+
+
+def test_iterations_inside_epochs_without_totals_are_counted_on() -> None:
+    key = ColumnKey("loss")
+    run = run_of(
+        harvest([key] * 3, epoch=[0, 0, 0], inner=[49, 99, 149]),
+        harvest([key] * 2, epoch=[1, 1], inner=[49, 99]),
+    )
+    assert run.series[0].axis("step").tolist() == [49, 99, 149, 199, 249]
+
+
+def test_printed_steps_end_the_derived_ones() -> None:
+    key = ColumnKey("loss")
+    run = run_of(harvest([key] * 3, step=[np.nan, 7, np.nan], inner=[1, 2, 3]))
+    assert run.series[0].axis("step").tolist() == [1, 7, 7]
+
+
+def test_an_unknown_lone_number_is_no_metric_until_it_moves() -> None:
+    key = ColumnKey("frobnication")
+    once = harvest([key], step=[1])
+    once.columns[0].is_certain = False
+    run = run_of(once)
+    assert run.series == []
+    for step in (2, 3):
+        more = harvest([key], step=[step])
+        more.columns[0].is_certain = False
+        more.columns[0].values[:] = step
+        run.append(0, more)
+    assert [series.name for series in run.series] == ["frobnication"]
+
+
+@given(st.lists(st.lists(st.floats(allow_nan=False), max_size=80), max_size=12))
+def test_a_growing_column_is_the_list_of_all_values(parts: list[list[float]]) -> None:
+    column: GrowingColumn[np.float64] = GrowingColumn(np.float64)
+    views = []
+    expected: list[float] = []
+    for part in parts:
+        column.extend(np.array(part, dtype=np.float64))
+        expected += part
+        views.append((column.view(), list(expected)))
+    for view, content in views:
+        assert view.tolist() == content  # older views stay valid
+
+
+@given(st.lists(st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6)), max_size=50), st.floats(0, 9))
+def test_filling_forward_repeats_the_last_number(values: list[float], carry: float) -> None:
+    filled = fill_forward(np.array(values, dtype=np.float64), carry)
+    last = carry
+    for value, found in zip(values, filled.tolist(), strict=True):
+        last = last if np.isnan(value) else value
+        assert found == last

@@ -1,0 +1,64 @@
+"""`check --follow`: a real process that follows a real file until it is interrupted."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def following(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "mltd.tui.cli", "check", "--follow", "--json", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def next_points(process: subprocess.Popen[str], wanted: int) -> Any:
+    """Updates until the loss has that many points."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        run = json.loads(line)["run"]
+        (loss,) = [series for series in run["series"] if series["name"] == "loss"]
+        if loss["points"] >= wanted:
+            return loss
+    raise AssertionError("it ended early")
+
+
+def test_updates_come_as_the_file_grows(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step 0 loss 3.0\nstep 1 loss 2.5\n")
+    with following(str(log)) as process:
+        assert next_points(process, 2)["last"] == [1, 2.5]
+        with log.open("a") as stream:
+            stream.write("step 2 loss 2.0\n")
+        assert next_points(process, 3)["last"] == [2, 2]
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+        assert process.returncode == 0
+        assert errors == ""
+
+
+def test_polling_can_be_forced(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step 0 loss 3.0\nstep 1 loss 2.5\n")
+    with following("--poll", "0.25", str(log)) as process:
+        next_points(process, 2)
+        with log.open("a") as stream:
+            stream.write("step 2 loss 2.0\n")
+        assert next_points(process, 3)["last"] == [2, 2]
+
+
+def test_nothing_to_follow_is_unusable(tmp_path: Path) -> None:
+    with following(str(tmp_path / "missing")) as process:
+        _, errors = process.communicate(timeout=20)
+        assert process.returncode == 2
+        assert "missing" in errors
