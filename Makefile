@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-EXTRAS := dev,zstd,torch
+EXTRAS := dev,parquet,zstd,torch
 
 ROOMS := $(addprefix .editable/mltd/,runs analyzers sessions diagnosis tui themes)
 LINKED := $(addsuffix /__init__.py,$(ROOMS))

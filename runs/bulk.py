@@ -6,6 +6,7 @@ needs it too. Harvests come back in file order.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import threading
@@ -18,6 +19,8 @@ from .text.extractor import TextReader
 
 STRETCH = 8 << 20
 """Bytes a worker reads at a time: large against start-up costs, small against memory."""
+BITE = 1 << 20
+"""Bytes read at once: many lines of each shape, and all of it stays in the cache."""
 WORTH_IT = 24 << 20
 """Files smaller than this are read before a worker would have started."""
 _LOOK_BACK = 16 << 10
@@ -80,20 +83,34 @@ def _is_inside_something(descriptor: int, position: int) -> bool:
 _reader: TextReader | None = None
 
 
-def _read_stretch(path: str, span: Stretch) -> Harvest:
+def _read_stretch(path: str, span: Stretch) -> list[Harvest]:
     """In a worker: read one stretch with the templates learned from the ones before."""
     global _reader
     if _reader is None:
         from . import settings
 
+        # Nothing here makes cycles, and the collector would walk every line again and again.
+        gc.disable()
         chosen = settings.current()
         _reader = TextReader(chosen.roles, chosen.patterns)
     _reader.forget_open_records()
     with open(path, "rb", buffering=0) as file:
         data = os.pread(file.fileno(), span[1] - span[0], span[0])
-    harvest = _reader.feed(data, final=True)
-    harvest.consumed = len(data)
-    return harvest
+    return list(feed_all(_reader, data))
+
+
+def feed_all(reader: TextReader, data: bytes) -> Iterator[Harvest]:
+    """Feed a reader everything there is, in bites that fit the processor's cache."""
+    position = 0
+    while position < len(data):
+        end = position + BITE
+        while True:
+            harvest = reader.feed(data[position:end], final=end >= len(data))
+            if harvest.consumed:
+                break
+            end += BITE  # a very long line, or a very long traceback
+        position += harvest.consumed
+        yield harvest
 
 
 def read_in_parallel(path: str, size: int, workers: int | None = None) -> Iterator[Harvest]:
@@ -102,11 +119,11 @@ def read_in_parallel(path: str, size: int, workers: int | None = None) -> Iterat
     # A fork shares what is already imported; with other threads alive it may deadlock.
     method = "fork" if threading.active_count() == 1 else "spawn"
     with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(method)) as pool:
-        pending: deque[Future[Harvest]] = deque()
+        pending: deque[Future[list[Harvest]]] = deque()
         for span in stretches(path, size):
             pending.append(pool.submit(_read_stretch, path, span))
             # Few in flight: results that wait here are memory.
             if len(pending) > count + 1:
-                yield pending.popleft().result()
+                yield from pending.popleft().result()
         while pending:
-            yield pending.popleft().result()
+            yield from pending.popleft().result()

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
 _FIRST = 64
+_LARGE = 1 << 20
+"""Values up to which a column doubles; a larger one grows by a quarter, to spare memory."""
 
 
 class GrowingColumn(Generic[Number]):
@@ -26,7 +28,8 @@ class GrowingColumn(Generic[Number]):
         """Append many values; amortised constant cost each."""
         needed = self._count + len(values)
         if needed > len(self._data):
-            self._grow(max(needed, _FIRST, self._count + self._count // 4))
+            spare = self._count if self._count < _LARGE else self._count // 4
+            self._grow(max(needed, _FIRST, self._count + spare))
         self._data[self._count : needed] = values
         self._count = needed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from .columns import GrowingColumn
 from .harvest import AXES, Floats, Harvest, Ints
@@ -119,7 +120,7 @@ class Coordinates:
         value = float(column.view()[row])
         return value if np.isfinite(value) else None
 
-    def axis(self, name: str, rows: Ints) -> Floats:
+    def axis(self, name: str, rows: Ints | npt.NDArray[np.int32]) -> Floats:
         """Values of an axis at some rows, NaN where unknown."""
         column = self.axes.get(name)
         if column is None:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .bulk import WORTH_IT, read_in_parallel
+from .bulk import BITE, WORTH_IT, read_in_parallel
 from .config import read_config_file
 from .discovery import Purpose, RunFiles
-from .errors import InputError, MltdError
+from .errors import FormatError, InputError, MltdError
 from .events.source import source_lines
 from .formats.format import Format, Reader
 from .formats.registry import default_registry
@@ -18,8 +18,6 @@ from .run import Artifact, Run, SourceFile
 from .settings import current
 from .sources.inputs import Utf8Transcoder, open_bytes
 
-READ_SIZE = 4 << 20
-"""Bytes per read: enough lines of each shape to be read in bulk."""
 HEAD = 64 << 10
 ENOUGH_TO_RECOGNISE = 4096
 """A growing file is judged when it has this many bytes, or two lines, or pauses."""
@@ -36,6 +34,7 @@ class FileFeed:
         self._format: Format | None = None
         self._reader: Reader | None = None
         self._waiting = b""
+        self._begins_anew = False
 
     @property
     def source(self) -> SourceFile:
@@ -49,14 +48,35 @@ class FileFeed:
             return
         assert self._reader is not None
         while True:
-            harvest = self._reader.feed(self._waiting, final=final)
+            harvest = self._harvest(final=final)
             self.take(harvest)
             self._waiting = self._waiting[harvest.consumed :]
             if not harvest.consumed or not self._waiting or not final:
                 return
 
+    def _harvest(self, *, final: bool) -> Harvest:
+        assert self._reader is not None
+        try:
+            return self._reader.feed(self._waiting, final=final)
+        except MltdError:
+            raise
+        except Exception as problem:
+            if self._format is None or type(self._format).__module__.startswith("mltd."):
+                raise
+            # Somebody else's reader: its fault is a sentence, not our crash.
+            raise FormatError(
+                f"format {self._format.name!r} cannot read {self.path}: "
+                f"{type(problem).__name__}: {problem}",
+                hint="tell whoever made it, or uninstall it",
+            ) from problem
+
     def take(self, harvest: Harvest) -> None:
         """Let the run grow by a harvest of this file."""
+        if self._begins_anew and (len(harvest.line) or harvest.events):
+            self._begins_anew = False
+            # Lightning writes its CSV again, from the first row on, for every new column.
+            is_same_again = self.source.format == "csv" and self.run.repeats(self.number, harvest)
+            self.run.start_generation(self.number, replaces=is_same_again)
         for event in harvest.events:
             if event.frames:
                 event.source = source_lines(event, [os.path.dirname(os.path.abspath(self.path))])
@@ -78,10 +98,10 @@ class FileFeed:
         return self.source.bytes > before
 
     def restart(self) -> None:
-        """The file begins anew."""
+        """The file begins anew; what that means is seen from its first records."""
         self._reader = None
         self._waiting = b""
-        self.run.start_generation(self.number)
+        self._begins_anew = True
 
     def recognise(self, head: bytes) -> Format | None:
         """The format of a file that starts like this."""
@@ -180,7 +200,7 @@ def read_stream(run: Run, name: str, chunks: Iterator[bytes]) -> FileFeed:
 def _chunks(stream: object) -> Iterator[tuple[bytes, bool]]:
     transcoder = Utf8Transcoder()
     while True:
-        data = stream.read(READ_SIZE)  # type: ignore[attr-defined]
+        data = stream.read(BITE)  # type: ignore[attr-defined]
         yield transcoder.feed(data, final=not data), not data
         if not data:
             return

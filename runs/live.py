@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from .discovery import RunFiles
@@ -83,7 +83,9 @@ class _FollowedFile:
         return self.feed.settle()
 
 
-def follow(runs: list[LiveRun], poll_seconds: float | None = None) -> Iterator[list[LiveRun]]:
+def follow(
+    runs: list[LiveRun], poll_seconds: float | None = None
+) -> Generator[list[LiveRun], None, None]:
     """Yield the runs that changed, each time some did; the first time all of them."""
     owner = {path: run for run in runs for path in run.paths}
     for run in runs:

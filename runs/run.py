@@ -69,12 +69,20 @@ class Run:
         self.files.pop()
         self._events.pop()
 
-    def start_generation(self, file: int) -> None:
-        """The file began anew: a restart, or for a snapshot a newer state of the same."""
+    def repeats(self, file: int, harvest: Harvest) -> bool:
+        """True if a harvest begins with the values with which this file began."""
+        first = {s.name: s.values[0] for (f, _), s in self._series.items() if f == file and len(s)}
+        again = [c for c in harvest.columns if c.key.name in first and len(c.values)]
+        return bool(again) and all(
+            np.array_equal(c.values[0], first[c.key.name], equal_nan=True) for c in again
+        )
+
+    def start_generation(self, file: int, *, replaces: bool = False) -> None:
+        """The file began anew: a restart, or a newer state of the same that replaces it."""
         source = self.files[file]
         source.generations += 1
-        source.lines = 0
-        if source.is_snapshot:
+        source.lines = source.bytes = 0
+        if source.is_snapshot or replaces:
             source.coordinates = Coordinates()
             self._series = {k: s for k, s in self._series.items() if k[0] != file}
             self._by_key = {k: s for k, s in self._by_key.items() if k[0] != file}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from .columns import GrowingColumn
 from .coordinates import Coordinates
@@ -14,8 +15,9 @@ ENOUGH_POINTS = 3
 """A number with an unknown name must come back this often, and change, to be a metric."""
 
 
-def _rows() -> GrowingColumn[np.int64]:
-    return GrowingColumn(np.int64)
+def _rows() -> GrowingColumn[np.int32]:
+    # Four bytes count two billion records, and there is one number for every value.
+    return GrowingColumn(np.int32)
 
 
 def _values() -> GrowingColumn[np.float64]:
@@ -35,14 +37,14 @@ class Series:
     """Which of the run's files it is from."""
     coordinates: Coordinates
     is_certain: bool = False
-    _rows: GrowingColumn[np.int64] = field(default_factory=_rows)
+    _rows: GrowingColumn[np.int32] = field(default_factory=_rows)
     _values: GrowingColumn[np.float64] = field(default_factory=_values)
     _low: float = np.inf
     _high: float = -np.inf
 
     def append(self, rows: Ints, values: Floats) -> None:
         """Add points."""
-        self._rows.extend(rows)
+        self._rows.extend(rows.astype(np.int32, copy=False))
         self._values.extend(values)
         if not self.is_certain:
             finite = values[np.isfinite(values)]
@@ -79,7 +81,7 @@ class Series:
         return self._values.view()
 
     @property
-    def rows(self) -> Ints:
+    def rows(self) -> npt.NDArray[np.int32]:
         """Row numbers in the file's coordinates."""
         return self._rows.view()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from mltd.runs.discovery import RunFiles, discover
+from mltd.runs.discovery import RunFiles, discover, explore
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, load, read_stream
 from mltd.runs.run import Run
@@ -35,9 +35,13 @@ def find_runs(names: Iterable[str]) -> tuple[list[RunFiles], list[MltdError]]:
     problems: list[MltdError] = []
     for name in names:
         try:
-            found.extend(run for run in discover(name) if run not in found)
+            discovery = explore(name)
         except MltdError as problem:
             problems.append(problem)
+            continue
+        found.extend(run for run in discovery.runs if run not in found)
+        for note in discovery.notes:
+            sys.stderr.write(f"mltd-tui: note: {printable(note)}\n")
     return found, problems
 
 

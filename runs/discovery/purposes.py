@@ -18,6 +18,7 @@ HEAD_BYTES = 1 << 16
 SMALL_HEAD_BYTES = 1 << 12
 MOST_OPENED = 5_000
 SURE = 0.5
+_SURE_OF_ONE = 0.75
 _UNDEMANDING = {"text", "jsonl"}
 _SAMPLE_LINES = 50
 
@@ -145,11 +146,13 @@ def _has_metric_lines(head: bytes) -> bool:
     """True for one object a line with fields of a training loop."""
     if not head.lstrip().startswith(b"{"):
         return False
+    likeness = []
     for line in head.splitlines()[:_SAMPLE_LINES]:
         try:
             record = parse_json(line)
         except ValueError:
             continue
-        if isinstance(record, dict) and training_likeness(list(flatten(record))) >= SURE:
-            return True
-    return False
+        if isinstance(record, dict):
+            likeness.append(training_likeness(list(flatten(record))))
+    # A lone object may be the settings, which name metrics but no step.
+    return max(likeness, default=0.0) >= (SURE if len(likeness) > 1 else _SURE_OF_ONE)

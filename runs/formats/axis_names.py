@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ..harvest import AXES
-from ..roles import shipped
+from ..settings import current
 
 EARLIEST_UNIX_TIME = 3e8
 """Seconds; anything smaller (July 1979) is a duration, not a moment."""
@@ -16,7 +16,7 @@ LATEST_UNIX_TIME = 1e10
 
 def axis_of(name: str) -> str | None:
     """The axis that a field of this name holds, if it is one."""
-    axis = shipped().axis_of(name)
+    axis = current().roles.axis_of(name)
     return axis if axis in AXES else None
 
 
@@ -24,7 +24,7 @@ def axis_sources(names: Iterable[str]) -> dict[str, list[int]]:
     """Axis to the positions of the names that can supply it, the most trustworthy first."""
     found: dict[str, list[tuple[int, int]]] = {}
     for position, name in enumerate(names):
-        axis, rank = shipped().axis_rank(name)
+        axis, rank = current().roles.axis_rank(name)
         if axis in AXES:
             found.setdefault(axis, []).append((rank, position))
     return {axis: [position for _, position in sorted(places)] for axis, places in found.items()}

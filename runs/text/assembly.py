@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..harvest import Column, ColumnKey, Floats, Harvest, Ints
 from ..roles import Roles
-from .cleaning import CleanChunk
+from .chunk_view import ChunkView
 from .reading import Reading
 from .stamps import parse_stamps
 from .tables import TableRecord
@@ -46,17 +46,16 @@ class _Group:
 class Assembly:
     """Collects groups in any order; `build` puts them into file order."""
 
-    def __init__(self, roles: Roles, chunk: CleanChunk) -> None:
+    def __init__(self, roles: Roles, view: ChunkView) -> None:
         self._roles = roles
-        self._chunk = chunk
+        self._view = view
+        self._chunk = view.chunk
         self._groups: list[_Group] = []
         self._totals: dict[str, float] = {}
 
     # -- adding ---------------------------------------------------------------------------
 
-    def add(
-        self, template: Template, indices: Ints, lines: Sequence[bytes], matrix: Floats
-    ) -> None:
+    def add(self, template: Template, indices: Ints, matrix: Floats) -> None:
         """Lines that were read by a template; `indices` are pieces of the chunk."""
         reading = template.reading
         group = _Group(indices.astype(np.int64))
@@ -69,9 +68,8 @@ class Assembly:
             group.axes.setdefault("inner total", total)
             complete = drawn >= total
         if reading.stamp:
-            start, end = reading.stamp_span
-            stamps = [line[start:end] for line in lines]
-            group.axes.setdefault("time", parse_stamps(reading.stamp, stamps))
+            digits = self._view.columns(indices, *reading.stamp_span)
+            group.axes.setdefault("time", parse_stamps(reading.stamp, digits))
         for number in range(len(reading.slots)):
             group.parts.extend(self._parts_of(template, number, matrix, complete))
         self._groups.append(group)
@@ -121,7 +119,7 @@ class Assembly:
             drawn = ColumnKey(name + _PROGRESS, rank, key.unit, key.split, key.level)
             yield _Part(drawn, mask, values, certain)
 
-    def add_reading(self, reading: Reading, index: int, piece: bytes) -> None:
+    def add_reading(self, reading: Reading, index: int) -> None:
         """One line whose tokens fit no template."""
         group = _Group(np.array([index], dtype=np.int64))
         for coordinate in sorted(reading.coordinates, key=lambda c: -c.precedence):
@@ -134,8 +132,8 @@ class Assembly:
             elif coordinate.total is not None:
                 self._totals[coordinate.axis] = coordinate.total
         if reading.stamp:
-            start, end = reading.stamp_span
-            group.axes["time"] = parse_stamps(reading.stamp, [piece[start:end]])
+            digits = self._view.columns(group.places, *reading.stamp_span)
+            group.axes["time"] = parse_stamps(reading.stamp, digits)
         for number, slot in enumerate(reading.slots):
             certain = self._is_certain(reading, number)
             group.parts.append(_Part(_key(reading, number), None, np.array([slot.value]), certain))
@@ -197,12 +195,13 @@ class Assembly:
 
 
 def _joined(key: ColumnKey, parts: list[tuple[Ints, Floats, bool]]) -> Column:
+    if len(parts) == 1:
+        # The columns of a group share their rows, also on their way to another process.
+        return Column(key, *parts[0])
     rows = np.concatenate([part[0] for part in parts])
-    values = np.concatenate([part[1] for part in parts])
-    if len(parts) > 1:
-        in_order = np.argsort(rows, kind="stable")
-        rows, values = rows[in_order], values[in_order]
-    return Column(key, rows, values, any(part[2] for part in parts))
+    in_order = np.argsort(rows, kind="stable")
+    values = np.concatenate([part[1] for part in parts])[in_order]
+    return Column(key, rows[in_order], values, any(part[2] for part in parts))
 
 
 def _key(reading: Reading, number: int) -> ColumnKey:

@@ -5,38 +5,42 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_COUNT = r"\d+(?:\.\d+)?"
-_BARS = (
-    # tqdm with a total: `desc:  7%|▋    | 40/600 [00:10<02:20,  3.99it/s, loss=0.5]`
-    re.compile(
-        rf"""\d{{1,3}}%\|[^|]*\|\s*(?P<n>{_COUNT})(?P<nk>[kMG]?)/(?P<total>{_COUNT})(?P<tk>[kMG]?)\s*
-        (?:\[\s*[\d:?]+<\s*[\d:?]+(?:\ days?,\ [\d:]+)?(?:,\s*(?P<rate>[\d.]+|\?)\s*(?P<rate_unit>\w+/s|s/\w+))?,?\s*)?""",
-        re.VERBOSE,
-    ),
-    # tqdm without a total: `29948it [35:34,  7.00s/it]`
-    re.compile(
-        r"(?P<n>\d+)it\s\[[\d:]+(?:,\s*(?P<rate>[\d.]+|\?)\s*(?P<rate_unit>it/s|s/it))?,?\s*"
-    ),
-    # Keras: `256/10000 [>.....] - ETA: 57s - loss: 0.68`, `12/40 ━━━━━ 3s 66ms/step - loss: 0.6`
-    re.compile(
-        r"(?P<n>\d+)/(?P<total>\d+)\s*(?:\[[=>.#\-\s]*\]|[━─╸╺\s]{6,})\s*(?:-\s)?"
-        r"(?:\s*ETA:\s*\S+)?(?=\s|$|-|\d)"
-    ),
-    # mmcv: `[>>>>    ] 10/60, 3.2 task/s, elapsed: 3s, ETA:  5s`
-    re.compile(
-        r"\[[>=#\s.]{8,}\]\s*(?P<n>\d+)/(?P<total>\d+),\s*[\d.]+\s*\w+/s(?:,\s*elapsed:\s*\d+s)?"
-        r"(?:,\s*ETA:\s*\d+s)?"
-    ),
+from .reading import Span
+
+_TQDM = re.compile(
+    r"""
+    \d{1,3}%\|[^|]*\|\s*
+    (?P<n>\d+(?:\.\d+)?)(?P<n_scale>[kMG]?)/(?P<total>\d+(?:\.\d+)?)(?P<total_scale>[kMG]?)\s*
+    (?:
+        \[\s*[\d:?]+<\s*[\d:?]+(?:\ days?,\ [\d:]+)?         # passed<remaining
+        (?:,\s*(?:[\d.]+|\?)\s*(?:\w+/s|s/\w+))?,?\s*        # rate
+    )?
+    """,
+    re.VERBOSE,
 )
+"""`desc:  7%|▋    | 40/600 [00:10<02:20,  3.99it/s, loss=0.5]`."""
+_ENDLESS_TQDM = re.compile(r"(?P<n>\d+)it\s\[[\d:]+(?:,\s*(?:[\d.]+|\?)\s*(?:it/s|s/it))?,?\s*")
+"""`29948it [35:34,  7.00s/it]`: the total is not known."""
+_KERAS = re.compile(
+    r"(?P<n>\d+)/(?P<total>\d+)\s*(?:\[[=>.#\-\s]*\]|[━─╸╺\s]{6,})\s*(?:-\s)?"
+    r"(?:\s*ETA:\s*\S+)?(?=\s|$|-|\d)"
+)
+"""`256/10000 [>.....] - ETA: 57s - loss: 0.68`, `12/40 ━━━━━━ 3s 66ms/step - loss: 0.6`."""
+_MMCV = re.compile(
+    r"\[[>=#\s.]{8,}\]\s*(?P<n>\d+)/(?P<total>\d+),\s*[\d.]+\s*\w+/s(?:,\s*elapsed:\s*\d+s)?"
+    r"(?:,\s*ETA:\s*\d+s)?"
+)
+"""`[>>>>    ] 10/60, 3.2 task/s, elapsed: 3s, ETA:  5s`."""
+_BARS = (_TQDM, _ENDLESS_TQDM, _KERAS, _MMCV)
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
     """Where a bar stands in the text and how far it is."""
 
-    span: tuple[int, int]
-    n_span: tuple[int, int]
-    total_span: tuple[int, int] | None
+    span: Span
+    n_span: Span
+    total_span: Span | None
     is_scaled: bool = False
     """The count is abbreviated (1.2k/5.0k), so it is no exact coordinate."""
 
@@ -48,7 +52,7 @@ def find_bar(text: str) -> Bar | None:
     for pattern in _BARS:
         if found := pattern.search(text):
             groups = found.groupdict()
-            total = found.span("total") if groups.get("total") else None
-            scaled = bool(groups.get("nk") or groups.get("tk"))
-            return Bar(found.span(), found.span("n"), total, scaled)
+            total_span = found.span("total") if "total" in groups else None
+            is_scaled = bool(groups.get("n_scale") or groups.get("total_scale"))
+            return Bar(found.span(), found.span("n"), total_span, is_scaled)
     return None

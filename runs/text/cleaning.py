@@ -6,6 +6,7 @@ Everything works on whole chunks at C speed, and only if the offending byte is t
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +14,19 @@ import numpy as np
 from ..harvest import Ints
 
 _ESCAPES = re.compile(
-    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~]|$)"
+    rb"""
+    \x1b(?:
+        \[[0-?]*[ -/]*[@-~]                        # colours and cursor movements
+      | \][^\x07\x1b\n]*(?:\x07|\x1b\\)?           # window titles and links
+      | [PX^_][^\x1b\n]*(?:\x1b\\)?                # device control strings
+      | [ -/]*[0-~]                                # all other commands
+      | $                                          # cut off by the end of the chunk
+    )
+    """,
+    re.VERBOSE,
 )
-_CARRIAGE = re.compile(rb"\r+\n")
-_UPDATE = b"\x0b"
+_LINE_END = re.compile(rb"\r+\n")
+_REDRAWN = b"\x00"
 """Marks a piece that ended in a carriage return: a progress bar redrawing itself."""
 MAX_PIECE = 1 << 20
 """A longer piece of a line is cut for reading; nothing a training prints is that long."""
@@ -41,42 +51,38 @@ class CleanChunk:
 def clean(chunk: bytes, *, is_open: bool = False) -> CleanChunk:
     """Split a chunk of complete lines; if open, its last line goes on in the next chunk."""
     lines = chunk.count(b"\n") + (not chunk.endswith(b"\n") and not is_open)
+    chunk = _without_controls(chunk).removesuffix(b"\n")
+    if b"\r" in chunk:
+        chunk = _LINE_END.sub(b"\n", chunk).removesuffix(b"\r")
+    if b"\r" not in chunk:
+        return _limited(CleanChunk(chunk.split(b"\n"), chunk, None, lines))
+    marked = chunk.replace(b"\r", _REDRAWN + b"\n").split(b"\n")
+    ends_line = np.fromiter((not piece.endswith(_REDRAWN) for piece in marked), bool, len(marked))
+    line = np.cumsum(ends_line) - ends_line
+    pieces = [piece.removesuffix(_REDRAWN) for piece in marked]
+    return _limited(CleanChunk(pieces, b"\n".join(pieces), line.astype(np.int64), lines))
+
+
+def _without_controls(chunk: bytes) -> bytes:
     if b"\x1b" in chunk:
         chunk = _ESCAPES.sub(b"", chunk)
     if b"\x08" in chunk:
         chunk = chunk.replace(b"\x08", b"\r")
     if b"\x00" in chunk:
         chunk = chunk.replace(b"\x00", b"")
-    if chunk.endswith(b"\n"):
-        chunk = chunk[:-1]
-    if b"\r" not in chunk:
-        pieces = chunk.split(b"\n")
-        return _limited(CleanChunk(pieces, chunk, None, lines))
-    chunk = _CARRIAGE.sub(b"\n", chunk).removesuffix(b"\r")
-    if b"\r" not in chunk:
-        pieces = chunk.split(b"\n")
-        return _limited(CleanChunk(pieces, chunk, None, lines))
-    raw = chunk.replace(b"\r", _UPDATE + b"\n").split(b"\n")
-    ends_line = np.fromiter((not piece.endswith(_UPDATE) for piece in raw), bool, len(raw))
-    line = np.cumsum(ends_line) - ends_line
-    pieces = [piece[:-1] if piece.endswith(_UPDATE) else piece for piece in raw]
-    return _limited(CleanChunk(pieces, b"\n".join(pieces), line.astype(np.int64), lines))
+    return chunk
 
 
 def _limited(chunk: CleanChunk) -> CleanChunk:
     if len(chunk.joined) > MAX_PIECE and max(map(len, chunk.pieces)) > MAX_PIECE:
-        chunk.pieces = [p[:MAX_PIECE] for p in chunk.pieces]
+        chunk.pieces = [piece[:MAX_PIECE] for piece in chunk.pieces]
         chunk.joined = b"\n".join(chunk.pieces)
     return chunk
 
 
 def decode(piece: bytes) -> str:
     """Text of a piece: UTF-8, else GB18030, else what survives."""
-    try:
-        return piece.decode()
-    except UnicodeDecodeError:
-        pass
-    try:
-        return piece.decode("gb18030")
-    except UnicodeDecodeError:
-        return piece.decode(errors="replace")
+    for encoding in ("utf-8", "gb18030"):
+        with suppress(UnicodeDecodeError):
+            return piece.decode(encoding)
+    return piece.decode(errors="replace")

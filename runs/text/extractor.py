@@ -20,6 +20,7 @@ from ..events.collect import collect
 from ..harvest import Harvest
 from ..roles import Roles, shipped
 from .assembly import Assembly
+from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
 from .grids import GridReader
 from .plan import Pattern, Plan, Planner, Shape, shipped_patterns
@@ -72,8 +73,9 @@ class TextReader:
             harvest.consumed = starts[harvest.lines]
             if harvest.consumed == 0:
                 return Harvest()
-        assembly = Assembly(self._planner.roles, chunk)
-        self._read_groups(chunk, numbers, skipped, assembly)
+        view = ChunkView(chunk)
+        assembly = Assembly(self._planner.roles, view)
+        self._read_groups(view, numbers, skipped, assembly)
         numbers[skipped[: len(numbers)]] = 0
         self._read_tables(chunk, numbers, texts, assembly, final=final)
         self._tables.shift(harvest.lines)
@@ -174,7 +176,7 @@ class TextReader:
 
     def _read_groups(
         self,
-        chunk: CleanChunk,
+        view: ChunkView,
         numbers: npt.NDArray[np.int64],
         skipped: npt.NDArray[np.bool_],
         assembly: Assembly,
@@ -186,21 +188,18 @@ class TextReader:
         for number, start, end in zip(values.tolist(), bounds, bounds[1:], strict=False):
             plan = self._plans[number]
             if plan.shape is Shape.TEMPLATE:
-                self._read_group(chunk, number, order[start:end], assembly)
+                self._read_group(view, number, order[start:end], assembly)
             elif plan.shape is Shape.CAREFUL:
-                self._read_carefully(chunk, order[start:end], assembly)
+                self._read_carefully(view.chunk, order[start:end], assembly)
 
     def _read_group(
-        self, chunk: CleanChunk, number: int, indices: npt.NDArray[np.int64], assembly: Assembly
+        self, view: ChunkView, number: int, indices: npt.NDArray[np.int64], assembly: Assembly
     ) -> None:
+        chunk = view.chunk
         template = self._plans[number].template
         assert template is not None
-        if len(indices) == len(chunk.pieces):
-            lines, joined = chunk.pieces, chunk.joined
-        else:
-            lines = [chunk.pieces[i] for i in indices.tolist()]
-            joined = b"\n".join(lines)
-        if number not in self._sharp and not template.has_its_names(lines, joined):
+        joined = view.join(indices)
+        if number not in self._sharp and not template.has_its_names(joined, len(indices)):
             self._sharp.add(number)
             numbers = np.full(len(chunk.pieces), -1, dtype=np.int64)
             numbers[indices] = number
@@ -208,15 +207,15 @@ class TextReader:
             for exact in np.unique(numbers[indices]).tolist():
                 group = indices[numbers[indices] == exact]
                 if self._plans[exact].shape is Shape.TEMPLATE and exact != number:
-                    self._read_group(chunk, exact, group, assembly)
+                    self._read_group(view, exact, group, assembly)
                 else:
                     self._read_carefully(chunk, group, assembly)
             return
-        matrix = template.parse(lines, joined)
+        matrix = template.parse(joined, len(indices))
         if matrix is None:
             self._read_carefully(chunk, indices, assembly)
         else:
-            assembly.add(template, indices, lines, matrix)
+            assembly.add(template, indices, matrix)
 
     def _read_carefully(
         self, chunk: CleanChunk, indices: npt.NDArray[np.int64], assembly: Assembly
@@ -229,11 +228,11 @@ class TextReader:
                 continue
             one = np.array([index])
             template = learn(piece, text, reading)
-            matrix = template.parse([piece]) if template is not None else None
+            matrix = template.parse(piece, 1) if template is not None else None
             if template is None or matrix is None:
-                assembly.add_reading(reading, index, piece)
+                assembly.add_reading(reading, index)
             else:
-                assembly.add(template, one, [piece], matrix)
+                assembly.add(template, one, matrix)
 
     def _read_tables(
         self,

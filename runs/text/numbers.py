@@ -5,33 +5,42 @@ from __future__ import annotations
 import re
 
 NON_FINITE = r"(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF|1\.\#(?:IND|INF|QNAN|SNAN)(?:0+)?)"
+"""`nan`, `Inf`, and `1.#IND` as Windows prints it."""
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-UNIT = r"(?:%|/s(?:ec)?(?![\w/])|[a-zA-Zµμ]{1,12}/[a-zA-Z]{1,9}(?![\w/])|[a-zA-Zµμ]{1,5}(?![\w/]))"
+"""`1,234.5`, `12.`, `.5`, `1e-5`."""
+_UNIT = r"(?:%|/s(?:ec)?(?![\w/])|[a-zA-Zµμ]{1,12}/[a-zA-Z]{1,9}(?![\w/])|[a-zA-Zµμ]{1,5}(?![\w/]))"
+"""`%`, `/s`, `tok/s`, `ms`."""
 
 NUMBER = re.compile(
     rf"""
     (?<![\w.@])(?<![A-Za-z]-)        # not inside a word, a version or another number
     (?P<number>[+-]?(?:{NON_FINITE}(?=\b|m?s\b|\W|$)|{_DIGITS}))
-    (?P<unit>{UNIT}(?!\s?[:=]))?     # glued to the number
+    (?P<unit>{_UNIT}(?!\s?[:=]))?    # glued to the number
     (?![\w])
-    (?!\.\d)(?!:\d)(?!-\d)          # a version, a clock time, a date
+    (?!\.\d)(?!:\d)(?!-\d)           # a version, a clock time, a date
     """,
     re.VERBOSE,
 )
-
+FRACTION = re.compile(
+    r"\s*\[?\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\s*(?:\(\s*\d+(?:\.\d+)?%\s*\))?\s*\]?"
+)
+"""`3/20`, `[ 640/60000 (1%)]`."""
+TOTAL = re.compile(r"\s*(?:/|\bof\b)\s*(?P<total>\d[\d,]*)(?![\d.]*/)(?![\w.]*\.\d)")
+"""`/20` or `of 20`, behind the number that counts towards it."""
 
 _LOOKALIKES = re.compile(
     r"""
-      \d{4}[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?   # dates
-    | \d{1,2}/\d{1,2}/\d{2,4}
-    | \b\d{1,3}(?::\d{2}){1,2}(?:[.,]\d+)?(?![\d:])                            # clock times
-    | \b(?:\d+\ ?days?,\ )
-    | \b(?:\d+[dhm]\ ?)+\d+s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b           # 2m 22s
-    | \b\d+(?:\.\d+){2,}\S*                                                # versions, addresses
+      \d{4}[-/]\d{1,2}[-/]\d{1,2}                                # 2024-01-31
+      (?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?              # ... 10:00:00,123
+    | \d{1,2}/\d{1,2}/\d{2,4}                                    # 31/01/24
+    | \b\d{1,3}(?::\d{2}){1,2}(?:[.,]\d+)?(?![\d:])              # 0:05:57
+    | \b(?:\d+\ ?days?,\ )                                       # 2 days, ...
+    | \b(?:\d+[dhm]\ ?)+\d+s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b # 2m 22s
+    | \b\d+(?:\.\d+){2,}\S*                                      # versions, addresses
     | \b0x[0-9a-fA-F]+
-    | \b1[3-9]\d{8}\.\d+ | \b1[3-9]\d{11}\b                                 # unix times
-    | (?<![\w/])(?:[~.]{0,2}/[\w.-]+){1,}\S*                                # paths
-    | \b\d+(?:\.\d+)?(?:/\d+(?:\.\d+)?){2,}                                # 53.4/26.3/15.0
+    | \b1[3-9]\d{8}\.\d+ | \b1[3-9]\d{11}\b                      # seconds, milliseconds since 1970
+    | (?<![\w/])(?:[~.]{0,2}/[\w.-]+){1,}\S*                     # paths
+    | \b\d+(?:\.\d+)?(?:/\d+(?:\.\d+)?){2,}                      # 53.4/26.3/15.0
     | \w+://\S+
     | [\w./-]*\.(?:py|cc|cpp|cu|h|json|yaml|txt|pt|pth|ckpt|pkl|log|csv|jpg|png|npy)(?:[:(]\d+\)?)?
     """,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .reading import Span
+
 _RANK = re.compile(
     r"""
-      \[(?:default)?(?:rank|Rank|RANK)[ :_]?(?P<bracketed>\d+)\]:?\s*
-    | (?:rank|Rank|RANK)[ _:]?(?P<worded>\d+)\s*(?:\||:|-|\])\s*
-    | \[\d+,(?P<mpi>\d+)\]<std(?:out|err)>:\s*
-    | \((?:worker|rank|trainer|RayTrainWorker|train_fn|pid=\d+,\ rank)[ =](?P<paren>\d+)\)\s*:?\s*
-    | \[(?:GPU|gpu|cuda:|device\ )\s?(?P<gpu>\d+)\]:?\s*
-    | \[(?:default|local)(?P<local>\d+)\]:?\s*
+      \[(?:default)?(?:rank|Rank|RANK)[ :_]?(?P<bracketed>\d+)\]:?\s*    # [rank3]:
+    | (?:rank|Rank|RANK)[ _:]?(?P<worded>\d+)\s*(?:\||:|-|\])\s*         # Rank 2 |
+    | \[\d+,(?P<mpi>\d+)\]<std(?:out|err)>:\s*                           # [1,5]<stdout>:
+    | \((?:worker|rank|trainer|RayTrainWorker|train_fn|pid=\d+,\ rank)   # (RayTrainWorker 4)
+      [ =](?P<paren>\d+)\)\s*:?\s*
+    | \[(?:GPU|gpu|cuda:|device\ )\s?(?P<gpu>\d+)\]:?\s*                 # [GPU7]
+    | \[(?:default|local)(?P<local>\d+)\]:?\s*                           # [default0]:
     """,
     re.VERBOSE,
 )
@@ -21,47 +24,54 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _TIME = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _STAMP = re.compile(
     rf"""
-      (?P<iso>\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}[T ]{_TIME})(?:Z|\ ?[+-]\d{{2}}:?\d{{2}})?
-    | (?P<short>\d{{2}}/\d{{2}}/\d{{2,4}},?\ {_TIME}(?:\ [AP]M)?)
-    | (?P<month>\d{{2}}[/-]\d{{2}}\ {_TIME})
-    | (?P<glog>[IWEF]\d{{4}}\ {_TIME})\s+\d+\ [^\]\s]+\]
+      (?P<iso>\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}[T ]{_TIME})      # 2024-01-31 10:00:00,123
+      (?:Z|\ ?[+-]\d{{2}}:?\d{{2}})?
+    | (?P<short>\d{{2}}/\d{{2}}/\d{{2,4}},?\ {_TIME}(?:\ [AP]M)?)  # 01/31/24 10:00:00
+    | (?P<month>\d{{2}}[/-]\d{{2}}\ {_TIME})                       # 01/31 10:00:00
+    | (?P<glog>[IWEF]\d{{4}}\ {_TIME})\s+\d+\ [^\]\s]+\]           # I0131 10:00:00.4  5405 x.cpp:9]
     | (?P<ctime>(?:\w{{3}}\ )?{_MONTH}\ +\d{{1,2}}\ {_TIME}(?:\ \d{{4}})?)
     | (?P<clock>{_TIME})(?![\d:])
     """,
     re.VERBOSE,
 )
-_OTHER = re.compile(
+_LOGGER_PART = re.compile(
     rf"""
-      (?:INFO|WARNING|ERROR|DEBUG):[\w.]+:
-    | \([a-zA-Z_][\w.]*:\d+\)
-    | \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?
+      (?:INFO|WARNING|ERROR|DEBUG):[\w.]+:                        # INFO:tensorflow:
+    | \([a-zA-Z_][\w.]*:\d+\)                                     # (module:42)
+    | \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?               # INFO, [WARN] [7]
     | \[[A-Za-z_][\w.$/-]*(?::\d+)?(?::\w+)?\](?=\[|\s*-\s|:\s)   # [module.name] of a logger
-    | \[[^\]\s]+\.(?:py|cc|cpp|cu):\d+(?::\w+)?\]
-    | [a-zA-Z_][\w.]*\.(?:py|cc|cpp|cu|py:\w+):\d+(?::\w+)?\]?
+    | \[[^\]\s]+\.(?:py|cc|cpp|cu):\d+(?::\w+)?\]                 # [train.py:42:main]
+    | [a-zA-Z_][\w.]*\.(?:py|cc|cpp|cu|py:\w+):\d+(?::\w+)?\]?    # solver.cpp:359]
     | [a-zA-Z_][\w]*(?:\.[a-zA-Z_]\w*)+:\w+:\d+(?=\s-)            # loguru module:function:line
     | (?P<logger>(?:root|[a-zA-Z_]\w*(?:\.\w+)*))(?=\ (?:-\ )?{_LEVEL}\b|\ -\ {_LEVEL}|:\ ?\[0m)
     | \d+(?=\ {_LEVEL}\b)                                         # a pid before the level
-    | [:|>\-\]\[]+(?=\s|$|\[|\d)
+    | [:|>\-\]\[]+(?=\s|$|\[|\d)                                  # what separates the parts
     """,
     re.VERBOSE,
 )
-_LEADING_TAG = re.compile(
+_LEVEL_NAME = re.compile(rf"(?P<level>{_LEVEL})(?=:\w|$)")
+_TAG_BEFORE_DATE = re.compile(
     r"\[?[A-Za-z][\w.]{0,20}(?:\ [A-Z])?\]?\s+(?=\d{4}[-/]\d{2}[-/]\d{2}[T ]\d)"
 )
-_FIELD_BEFORE_LEVEL = re.compile(rf"(?:[\w.:/-]{{1,40}}\s+){{1,3}}(?={_LEVEL}[\s:])")
+"""`[trainer] `, `[INFO `, in front of a date."""
+_FIELDS_BEFORE_LEVEL = re.compile(rf"(?:[\w.:/-]{{1,40}}\s+){{1,3}}(?={_LEVEL}[\s:])")
+"""`host train.py:42 `, between a timestamp and a level."""
 _BETWEEN = re.compile(r"[\s|]*(?:-\s+)?[\s]*")
+_MAX_PARTS = 12
+_MAX_BRACKETED_TAIL = 80
+"""Characters between a timestamp and the bracket that closes around it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Prefix:
     """How far the prefix reaches, and what it said."""
 
     end: int
     rank: int | None = None
-    rank_span: tuple[int, int] | None = None
+    rank_span: Span | None = None
     stamp: str = ""
     """Which kind of timestamp: iso, short, month, glog, ctime, clock or none."""
-    stamp_span: tuple[int, int] = (0, 0)
+    stamp_span: Span = (0, 0)
     level: str = ""
     tag: str = ""
     """Text of logger-like brackets, which may name a split ("valid")."""
@@ -69,53 +79,89 @@ class Prefix:
 
 def read_prefix(line: str) -> Prefix:
     """Consume prefix parts from the left until something else begins."""
-    position = _skip_blank(line, 0)
-    rank: int | None = None
-    rank_span: tuple[int, int] | None = None
-    stamp, stamp_span, level, tags = "", (0, 0), "", []
-    opened = False
-    for _ in range(12):
-        start = position
-        if (found := _RANK.match(line, position)) and found.end() > position:
-            group = found.lastgroup
-            assert group is not None
-            if rank is None:
-                rank, rank_span = int(found[group]), found.span(group)
-            position = found.end()
-        elif found := _STAMP.match(line, position + (line[position : position + 1] == "[")):
-            opened = opened or line[position : position + 1] == "["
-            group = next(g for g, text in found.groupdict().items() if text is not None)
-            if not stamp:
-                stamp, stamp_span = group, found.span(group)
-            position = found.end()
-            if opened and position < len(line):
-                closing = line.find("]", position, position + 80)
-                if closing >= 0:
-                    tags.append(line[position:closing])
-                    position = closing + 1
-        elif not stamp and (found := _LEADING_TAG.match(line, position)):
-            position = found.end()
-            opened = found[0].count("[") > found[0].count("]")
-        elif stamp and not level and (found := _FIELD_BEFORE_LEVEL.match(line, position)):
-            tags.append(found[0].strip())
-            position = found.end()
-        elif (stamp or rank is not None or start == 0 or level) and (
-            found := _OTHER.match(line, position)
+    return _PrefixReader(line).read()
+
+
+class _PrefixReader:
+    """Goes through a line part by part and collects what the parts say."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+        self._found = Prefix(0)
+        self._tags: list[str] = []
+        self._is_bracket_open = False
+        """A `[` before the timestamp waits for its other half."""
+
+    def read(self) -> Prefix:
+        """Read all parts."""
+        found = self._found
+        self._skip_blank()
+        line_start = found.end
+        for _ in range(_MAX_PARTS):
+            start = found.end
+            self._take_part()
+            self._skip_blank()
+            if found.end == start:
+                break
+        if not self._has_begun():
+            return Prefix(line_start)
+        found.tag = " ".join(self._tags)
+        return found
+
+    def _has_begun(self) -> bool:
+        return bool(self._found.stamp or self._found.level) or self._found.rank is not None
+
+    def _skip_blank(self) -> None:
+        if blank := _BETWEEN.match(self._line, self._found.end):
+            self._found.end = blank.end()
+
+    def _take_part(self) -> None:
+        """Go behind the next part, if there is one."""
+        line, found = self._line, self._found
+        opens = line.startswith("[", found.end)
+        if part := _RANK.match(line, found.end):
+            self._take_rank(part)
+        elif part := _STAMP.match(line, found.end + opens):
+            self._is_bracket_open |= opens
+            self._take_stamp(part)
+        elif not found.stamp and (part := _TAG_BEFORE_DATE.match(line, found.end)):
+            self._is_bracket_open = part[0].count("[") > part[0].count("]")
+            found.end = part.end()
+        elif (
+            found.stamp
+            and not found.level
+            and (part := _FIELDS_BEFORE_LEVEL.match(line, found.end))
         ):
-            text = found[0].strip("[]")
-            if named := re.match(rf"({_LEVEL})(?=:\w|$)", text):
-                level = level or named[1]
-            elif text.strip(":|>-"):
-                tags.append(text)
-            position = found.end()
-        position = _skip_blank(line, position)
-        if position == start:
-            break
-    if not (stamp or level or rank is not None):
-        return Prefix(_skip_blank(line, 0))
-    return Prefix(position, rank, rank_span, stamp, stamp_span, level, " ".join(tags))
+            self._tags.append(part[0].strip())
+            found.end = part.end()
+        elif (found.end == 0 or self._has_begun()) and (
+            part := _LOGGER_PART.match(line, found.end)
+        ):
+            self._take_logger_part(part)
 
+    def _take_rank(self, part: re.Match[str]) -> None:
+        found = self._found
+        found.end = part.end()
+        if found.rank is None and part.lastgroup is not None:
+            found.rank, found.rank_span = int(part[part.lastgroup]), part.span(part.lastgroup)
 
-def _skip_blank(line: str, position: int) -> int:
-    found = _BETWEEN.match(line, position)
-    return found.end() if found else position
+    def _take_stamp(self, part: re.Match[str]) -> None:
+        found = self._found
+        found.end = part.end()
+        if not found.stamp and part.lastgroup is not None:
+            found.stamp, found.stamp_span = part.lastgroup, part.span(part.lastgroup)
+        if not self._is_bracket_open:
+            return
+        closing = self._line.find("]", found.end, found.end + _MAX_BRACKETED_TAIL)
+        if closing >= 0:
+            self._tags.append(self._line[found.end : closing])
+            found.end = closing + 1
+
+    def _take_logger_part(self, part: re.Match[str]) -> None:
+        found = self._found
+        found.end = part.end()
+        text = part[0].strip("[]")
+        if named := _LEVEL_NAME.match(text):
+            found.level = found.level or named["level"]
+        elif text.strip(":|>-"):
+            self._tags.append(text)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 Span = tuple[int, int]
+
+
+def moved(span: Span, offset: int) -> Span:
+    """The same characters, counted from a place `offset` characters further left."""
+    return span[0] + offset, span[1] + offset
 
 
 @dataclass(slots=True)
@@ -30,8 +36,17 @@ class Coordinate:
     span: Span
     value: float
     precedence: int = 0
+    """Among coordinates of one axis the lowest wins."""
     total: float | None = None
     total_span: Span | None = None
+
+
+def level_of(coordinates: Iterable[Coordinate]) -> str:
+    """The finest of some coordinates: "step", "epoch" or nothing."""
+    axes = {coordinate.axis for coordinate in coordinates}
+    if "step" in axes or "inner" in axes:
+        return "step"
+    return "epoch" if "epoch" in axes else ""
 
 
 @dataclass(slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .numbers import NON_FINITE, parse_number
+from .reading import Span
 
 _TOKEN = re.compile(
     rf"""
@@ -19,9 +19,11 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_NUMERIC_TEXT = re.compile(rf"[+-]?(?:{NON_FINITE}|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
+_NUMERIC_STRING = re.compile(rf"[+-]?(?:{NON_FINITE}|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
+_FIRST_KEY = re.compile(r"\{\s*[\"'\w]")
 _STATISTICS = frozenset({"mean", "value", "avg", "val"})
 MAX_DEPTH = 16
+"""Nothing a training prints about itself is nested deeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Leaf:
     """A value in a record: its path of keys, its place, and its number if it is one."""
 
     path: tuple[str, ...]
-    span: tuple[int, int]
+    span: Span
     value: float | None
     text: str = ""
 
@@ -42,78 +44,102 @@ class Leaf:
         return "/".join(path)
 
 
-def find_record(text: str) -> tuple[int, int] | None:
+def find_record(text: str) -> Span | None:
     """The span of the outermost braces with at least one quoted or named key."""
     start = text.find("{")
     end = text.rfind("}")
-    if start < 0 or end <= start or not re.match(r"\{\s*[\"'\w]", text[start : start + 40]):
+    if start < 0 or end <= start or not _FIRST_KEY.match(text, start, start + 40):
         return None
     return start, end + 1
 
 
 def scan_record(text: str, start: int, end: int) -> list[Leaf] | None:
     """Leaves of the record in `text[start:end]`, or None if it is not one."""
-    leaves: list[Leaf] = []
-    try:
-        leaves.extend(_scan(text, start, end))
-    except _NotARecordError:
-        return None
-    return leaves
-
-
-class _NotARecordError(Exception):
-    pass
-
-
-def _scan(text: str, start: int, end: int) -> Iterator[Leaf]:
-    path: list[str | None] = []
-    key: str | None = None
-    pending: str | None = None
-    wrapper = 0
+    scanner = _Scanner()
     for token in _TOKEN.finditer(text, start, end):
-        kind, content = token.lastgroup, token[0]
+        if not scanner.take(token):
+            return None
+    return scanner.leaves
+
+
+class _Scanner:
+    """Walks through the tokens of a record and keeps the leaves."""
+
+    __slots__ = ("_calls", "_key", "_path", "_word", "leaves")
+
+    def __init__(self) -> None:
+        self.leaves: list[Leaf] = []
+        self._path: list[str | None] = []
+        """Keys of the open braces; None for a list and for the record itself."""
+        self._key: str | None = None
+        """The key whose value is awaited."""
+        self._word: str | None = None
+        """What will be a key if a colon follows, a value if not."""
+        self._calls = 0
+        """Open parentheses, as in `tensor(nan, device='cuda:0')`."""
+
+    def take(self, token: re.Match[str]) -> bool:
+        """Go one token further; False if this cannot be a record."""
+        kind = token.lastgroup
         if kind == "open":
-            if content == "(":
-                wrapper += 1
-                pending = None
-                continue
-            if len(path) > MAX_DEPTH:
-                raise _NotARecordError
-            # Lists are not series of this record: what is inside them is skipped.
-            path.append(key if content == "{" else None)
-            key = pending = None
-        elif kind == "close":
-            if content == ")":
-                wrapper = max(0, wrapper - 1)
-                continue
-            if pending is not None and key is not None and None not in path[1:]:
-                yield Leaf(_named(path, key), token.span(), None, pending)
-            if not path:
-                raise _NotARecordError
-            path.pop()
-            key = pending = None
-        elif kind == "mark":
-            if content == ":" and pending is not None and not wrapper:
-                key, pending = pending, None
-            elif content == "," and not wrapper:
-                if pending is not None and key is not None and None not in path[1:]:
-                    yield Leaf(_named(path, key), token.span(), None, pending)
-                key = pending = None
-        elif key is not None and None not in path[1:] and kind in ("number", "string"):
-            span = token.span(kind)
-            value = content
-            if kind == "string":
-                span, value = (span[0] + 1, span[1] - 1), content[1:-1]
-            number = (
-                parse_number(value) if kind == "number" or _NUMERIC_TEXT.fullmatch(value) else None
-            )
-            yield Leaf(_named(path, key), span, number, value)
-            key = pending = None
-        elif kind == "string":
-            pending = content[1:-1]
+            return self._open(token[0])
+        if kind == "close":
+            return self._close(token)
+        if kind == "mark":
+            self._pass_mark(token)
+        elif kind in ("number", "string") and self._key is not None and not self._is_in_list():
+            self._take_value(token, self._key)
         else:
-            pending = content
+            self._word = token[0][1:-1] if kind == "string" else token[0]
+        return True
 
+    def _open(self, bracket: str) -> bool:
+        if bracket == "(":
+            self._calls += 1
+            self._word = None
+            return True
+        if len(self._path) > MAX_DEPTH:
+            return False
+        self._path.append(self._key if bracket == "{" else None)
+        self._key = self._word = None
+        return True
 
-def _named(path: list[str | None], key: str) -> tuple[str, ...]:
-    return (*(part for part in path if part is not None), key)
+    def _close(self, token: re.Match[str]) -> bool:
+        if token[0] == ")":
+            self._calls = max(0, self._calls - 1)
+            return True
+        self._end_entry(token)
+        if not self._path:
+            return False
+        self._path.pop()
+        return True
+
+    def _pass_mark(self, token: re.Match[str]) -> None:
+        if self._calls:
+            return
+        if token[0] == ",":
+            self._end_entry(token)
+        elif token[0] == ":" and self._word is not None:
+            self._key, self._word = self._word, None
+
+    def _end_entry(self, token: re.Match[str]) -> None:
+        """Keep an entry whose value was a bare word, such as `None`."""
+        if self._word is not None and self._key is not None and not self._is_in_list():
+            self.leaves.append(Leaf(self._full_path(self._key), token.span(), None, self._word))
+        self._key = self._word = None
+
+    def _take_value(self, token: re.Match[str], key: str) -> None:
+        text, (start, end) = token[0], token.span()
+        if token.lastgroup == "string":
+            text, start, end = text[1:-1], start + 1, end - 1
+        is_number = token.lastgroup == "number" or _NUMERIC_STRING.fullmatch(text)
+        value = parse_number(text) if is_number else None
+        self.leaves.append(Leaf(self._full_path(key), (start, end), value, text))
+        self._key = self._word = None
+
+    def _is_in_list(self) -> bool:
+        """Lists are not series of this record: what is inside them is skipped."""
+        return None in self._path[1:]
+
+    def _full_path(self, key: str) -> tuple[str, ...]:
+        return (*(part for part in self._path if part is not None), key)

@@ -14,6 +14,9 @@ from .numbers import NUMBER, parse_number
 
 _ROW = re.compile(r"^\s*[|│┃]\s*(?P<key>[^|│┃]+?)\s*[|│┃]\s*(?P<value>[^|│┃]*?)\s*[|│┃]\s*$")
 _RULE = re.compile(r"^\s*[-+=_─━┄┈┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪═┏┓┗┛┡┩┳┻┃]{6,}\s*$")
+_AXES = ("step", "epoch", "tokens", "samples")
+_SECTION_INDENT = 4
+"""From so many characters on, the edge counted, a key belongs to the section above."""
 
 
 def is_rule(text: str) -> bool:
@@ -47,30 +50,25 @@ class TableReader:
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take one table line; a finished record comes out at the closing rule."""
-        found = _ROW.match(text)
-        if found is None:
+        row = _ROW.match(text)
+        if row is None:
             return self.close()
-        key, value = found["key"], found["value"]
+        key, value = row["key"], row["value"]
         if not value:
             self._section = key.rstrip("/ ") if key.endswith("/") else ""
-            return None
-        number = NUMBER.fullmatch(value)
-        if number is None:
-            return None
-        if self._record is None:
-            self._record = TableRecord(line)
-        raw = found[0].lstrip(" |│┃")
-        is_indented = len(found[0]) - len(raw) > 3
-        name = f"{self._section}/{key}" if self._section and is_indented else key
-        quantity = parse_number(number["number"])
-        axis, precedence = self._roles.axis_rank(key)
-        if axis in ("step", "epoch", "tokens", "samples"):
-            best = self._record.axes.get(axis)
-            if best is None or precedence < best[0]:
-                self._record.axes[axis] = (precedence, quantity)
-        self._record.values[name] = quantity
-        self._record.is_certain |= self._roles.is_known(name)
+        elif number := NUMBER.fullmatch(value):
+            if self._record is None:
+                self._record = TableRecord(line)
+            name = f"{self._section}/{key}" if self._section and _is_indented(text) else key
+            self._take(self._record, key, name, parse_number(number["number"]))
         return None
+
+    def _take(self, record: TableRecord, key: str, name: str, value: float) -> None:
+        axis, precedence = self._roles.axis_rank(key)
+        if axis in _AXES and (axis not in record.axes or precedence < record.axes[axis][0]):
+            record.axes[axis] = (precedence, value)
+        record.values[name] = value
+        record.is_certain |= self._roles.is_known(name)
 
     def close(self) -> TableRecord | None:
         """End the table that is being read."""
@@ -81,3 +79,7 @@ class TableReader:
         """Keep the open record's line relative to the next feed."""
         if self._record is not None:
             self._record.line -= lines
+
+
+def _is_indented(row: str) -> bool:
+    return len(row) - len(row.lstrip(" |│┃")) >= _SECTION_INDENT

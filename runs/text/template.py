@@ -1,29 +1,34 @@
 """A learned line shape: which number of such a line is which, found without a regex.
 
 A line is reduced to its number-like characters; what remains are tokens, and in lines of
-one shape the same token is always the same quantity. Thousands of lines are turned into
-columns by one call of pandas' C parser; few lines are split one by one.
+one shape the same token is always the same quantity. Many lines are turned into columns at
+once, without a loop over lines; few lines are split one by one.
 """
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
+from .decimals import MARGIN, parse_column
 from .numbers import is_non_finite_word
 from .reading import Reading, Span
 
 _KEPT = b"0123456789.+-eE\n"
 TO_TOKENS = bytes(code if code in _KEPT else 32 for code in range(256))
+"""Everything that cannot be part of a number becomes a space."""
 _TOKEN = re.compile(rb"\S+")
 _KEY_WITH_DIGIT = re.compile(r"\S*(?:[^\W\d]|[@.(])\d\S*")
-BULK = 256
-"""From this many lines on, pandas' start-up cost is earned back."""
+_LIST_INDEX = re.compile(r"\[\d+\]$")
+BULK = 64
+"""From this many lines on, working on whole columns is faster than line by line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class Field:
     constant: float = 0.0
 
 
-@dataclass(slots=True)
+@dataclass
 class Template:
     """One shape of line and how to read it fast."""
 
@@ -47,130 +52,157 @@ class Template:
     anchors: tuple[tuple[bytes, int], ...] = ()
     """Pieces of names that contain digits, and how often they stand in a line."""
     has_trailing_dots: bool = False
+    json_places: tuple[int, ...] | None = None
+    """If the line is a flat JSON object of numbers: the place of each field in it."""
 
-    def has_its_names(self, lines: Sequence[bytes], joined: bytes) -> bool:
+    def has_its_names(self, joined: bytes, count: int) -> bool:
         """True if the digits inside names are the same in all these lines."""
-        return all(joined.count(anchor) == times * len(lines) for anchor, times in self.anchors)
+        return all(joined.count(anchor) == times * count for anchor, times in self.anchors)
 
-    def parse(
-        self, lines: Sequence[bytes], joined: bytes | None = None
-    ) -> npt.NDArray[np.float64] | None:
-        """Matrix lines x fields, or None if some line does not fit the template."""
-        if len(lines) >= BULK:
-            matrix = self._parse_bulk(
-                joined if joined is not None else b"\n".join(lines), len(lines)
-            )
-            if matrix is not None:
-                return matrix
-        return self._parse_each(lines)
+    def parse(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
+        """Matrix lines x fields of lines joined by newlines, or None if some do not fit."""
+        if count < BULK:
+            return self._parse_each(joined.split(b"\n"))
+        matrix = self._parse_json(joined, count) if self.json_places is not None else None
+        return self._parse_bulk(joined, count) if matrix is None else matrix
 
-    def _used(self) -> list[int]:
+    @cached_property
+    def used(self) -> list[int]:
+        """Numbers of the tokens that are wanted."""
         return sorted({token for f in self.fields for token in f.tokens})
 
-    def _parse_bulk(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
-        import pandas as pd  # deferred: a quarter of a second that small logs need not pay
-
-        used = self._used()
-        if not used:
-            return self._assemble({}, count)
-        text = joined.translate(TO_TOKENS)
-        if self.has_trailing_dots:
-            text = text.replace(b". ", b"  ").replace(b".\n", b" \n").removesuffix(b".")
-        codes = np.frombuffer(b"\n" + text, dtype=np.uint8) > 32
-        if int(np.count_nonzero(codes[1:] & ~codes[:-1])) != self.token_count * count:
-            return None
+    def _parse_json(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
+        """Records print floats with all their digits: a JSON parser is the fastest for those."""
+        assert self.json_places is not None
+        width = max(self.json_places) + 1
         try:
-            frame = pd.read_csv(
-                io.BytesIO(text),
-                sep=r"\s+",
-                header=None,
-                names=range(self.token_count),
-                usecols=used,
-                dtype=np.float64,
-                engine="c",
-                quoting=3,
-                na_filter=False,
-            )
-        except (ValueError, OverflowError):
+            records = orjson.loads(b"[" + joined.replace(b"\n", b",") + b"]")
+            values = chain.from_iterable(map(dict.values, records))
+            flat = np.fromiter(values, dtype=np.float64)
+        except (ValueError, TypeError):
+            return None  # NaN, which JSON does not know, or a line that differs after all
+        if len(records) != count or len(flat) != width * count:
             return None
-        if len(frame) != count:
+        return np.asfortranarray(flat.reshape(count, width)[:, list(self.json_places)])
+
+    def _parse_bulk(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
+        text = b"\n" * MARGIN + joined.translate(TO_TOKENS) + b"\n"
+        codes = np.frombuffer(text, dtype=np.uint8)
+        is_token = codes > 32
+        edges = np.flatnonzero(is_token[1:] != is_token[:-1]) + 1
+        if len(edges) != 2 * self.token_count * count:
             return None
-        return self._assemble({token: frame[token].to_numpy() for token in used}, count)
+        borders = edges.reshape(count, 2 * self.token_count)
+        line_ends = np.flatnonzero(codes == 10)[MARGIN:]
+        # As many tokens in every line, not only on average.
+        if (borders[:, -1] > line_ends).any() or (borders[1:, 0] < line_ends[:-1]).any():
+            return None
+        columns: dict[int, npt.NDArray[np.float64]] = {}
+        for token in self.used:
+            starts, ends = borders[:, 2 * token], borders[:, 2 * token + 1]
+            if self.has_trailing_dots:
+                ends = ends - (codes[ends - 1] == 46)
+            column = parse_column(codes, starts, ends)
+            if column is None:
+                return None
+            columns[token] = column
+        return self._assemble(columns, count)
 
     def _parse_each(self, lines: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
-        used = self._used()
-        columns: dict[int, list[float]] = {token: [] for token in used}
+        columns: dict[int, list[float]] = {token: [] for token in self.used}
         try:
             for line in lines:
                 tokens = line.translate(TO_TOKENS).split()
                 if len(tokens) != self.token_count:
                     return None
-                for token in used:
-                    columns[token].append(
-                        float(
-                            tokens[token].rstrip(b".") if self.has_trailing_dots else tokens[token]
-                        )
-                    )
+                for token, values in columns.items():
+                    text = tokens[token]
+                    values.append(float(text.rstrip(b".") if self.has_trailing_dots else text))
         except ValueError:
             return None
-        return self._assemble(
-            {token: np.array(values) for token, values in columns.items()}, len(lines)
-        )
+        return self._assemble({t: np.array(v) for t, v in columns.items()}, len(lines))
 
     def _assemble(
         self, columns: dict[int, npt.NDArray[np.float64]], count: int
     ) -> npt.NDArray[np.float64]:
-        matrix = np.empty((count, len(self.fields)))
+        # Column by column in memory: that is how the values are used.
+        matrix = np.empty((count, len(self.fields)), order="F")
         for place, source in enumerate(self.fields):
             if not source.tokens:
                 matrix[:, place] = source.constant
-            elif len(source.tokens) == 1:
-                matrix[:, place] = columns[source.tokens[0]]
-            else:
-                value = np.zeros(count)
-                for token in source.tokens:
-                    value = value * 1000.0 + columns[token]
-                matrix[:, place] = value
+                continue
+            value = columns[source.tokens[0]]
+            for token in source.tokens[1:]:
+                value = value * 1000.0 + columns[token]
+            matrix[:, place] = value
         return matrix
+
+
+# -- learning -------------------------------------------------------------------------------
 
 
 def learn(line: bytes, text: str, reading: Reading) -> Template | None:
     """The template of a line that was read carefully, or None if tokens do not fit."""
-    tokens = [m.span() for m in _TOKEN.finditer(line.translate(TO_TOKENS))]
+    tokens = [found.span() for found in _TOKEN.finditer(line.translate(TO_TOKENS))]
     to_bytes = _offsets(line, text)
     if to_bytes is None:
         return None
-    spans: list[tuple[Span, float | None]] = [(s.span, s.value) for s in reading.slots]
-    spans += [(c.span, c.value) for c in reading.coordinates]
-    extras: dict[str, int] = {}
-    if reading.rank_span is not None:
-        extras["rank"] = len(spans)
-        spans.append((reading.rank_span, None))
-    if reading.bar is not None:
-        extras["n"], extras["total"] = len(spans), len(spans) + 1
-        spans += [(reading.bar[0], None), (reading.bar[1], None)]
-    for number, coordinate in enumerate(reading.coordinates):
-        if coordinate.total_span is not None:
-            extras[f"total {number}"] = len(spans)
-            spans.append((coordinate.total_span, None))
-    for number, slot in enumerate(reading.slots):
-        if slot.index_span is not None:
-            extras[f"index {number}"] = len(spans)
-            spans.append((slot.index_span, None))
+    wanted, extras = _wanted_spans(reading)
     fields: list[Field] = []
     has_dots = False
-    for (start, end), value in spans:
+    for (start, end), value in wanted:
         found = _field(text[start:end], value, (to_bytes(start), to_bytes(end)), tokens, line)
         if found is None:
             return None
-        has_dots |= found[1]
         fields.append(found[0])
-    return Template(reading, fields, len(tokens), extras, _anchors(line, reading), has_dots)
+        has_dots |= found[1]
+    template = Template(reading, fields, len(tokens), extras, _anchors(line, reading), has_dots)
+    template.json_places = _json_places(line, [span for span, _ in wanted])
+    return template
+
+
+def _json_places(line: bytes, spans: list[Span]) -> tuple[int, ...] | None:
+    if not line.startswith(b"{") or not line.endswith(b"}"):
+        return None
+    try:
+        record = orjson.loads(line)
+    except ValueError:
+        return None
+    order = sorted(set(spans))
+    is_flat = all(type(value) in (int, float) for value in record.values())
+    if not is_flat or len(order) != len(record):
+        return None
+    return tuple(order.index(span) for span in spans)
+
+
+def _wanted_spans(
+    reading: Reading,
+) -> tuple[list[tuple[Span, float | None]], dict[str, int]]:
+    """Spans of slots, coordinates and extras, and where the extras are among them."""
+    spans: list[tuple[Span, float | None]] = [(s.span, s.value) for s in reading.slots]
+    spans += [(c.span, c.value) for c in reading.coordinates]
+    extras: dict[str, int] = {}
+
+    def add(name: str, span: Span | None) -> None:
+        if span is not None:
+            extras[name] = len(spans)
+            spans.append((span, None))
+
+    add("rank", reading.rank_span)
+    if reading.bar is not None:
+        add("n", reading.bar[0])
+        add("total", reading.bar[1])
+    for number, coordinate in enumerate(reading.coordinates):
+        add(f"total {number}", coordinate.total_span)
+    for number, slot in enumerate(reading.slots):
+        add(f"index {number}", slot.index_span)
+    return spans, extras
 
 
 def _field(
     text: str, value: float | None, span: Span, tokens: list[Span], line: bytes
 ) -> tuple[Field, bool] | None:
+    """The field of a number, and whether its token has a full stop glued to it."""
     if is_non_finite_word(text):
         return Field((), np.nan if value is None else value), False
     inside = [i for i, (a, b) in enumerate(tokens) if a < span[1] and b > span[0]]
@@ -180,24 +212,24 @@ def _field(
     if len(inside) == 1:
         if first == span:
             return Field((inside[0],)), False
-        glued = line[slice(*first)]
-        if first[0] == span[0] and glued.rstrip(b".") == line[slice(*span)]:
-            return Field((inside[0],)), True
-        return None
+        is_stopped = line[slice(*first)].rstrip(b".") == line[slice(*span)]
+        return (Field((inside[0],)), True) if first[0] == span[0] and is_stopped else None
     if (first[0], last[1]) != span or b"." in line[slice(*span)] or text[0] in "+-":
         return None
     return Field(tuple(inside)), False
 
 
-def _offsets(line: bytes, text: str):  # type: ignore[no-untyped-def]
+def _offsets(line: bytes, text: str) -> Callable[[int], int] | None:
+    """From places in the text to places in its bytes; None if the text was repaired."""
     if len(line) == len(text):
         return lambda position: position
     for codec in ("utf-8", "gb18030"):
         try:
-            if line.decode(codec) == text:
-                return lambda position, codec=codec: len(text[:position].encode(codec))
+            if line.decode(codec) != text:
+                continue
         except UnicodeDecodeError:
             continue
+        return lambda position, codec=codec: len(text[:position].encode(codec))  # type: ignore[misc]
     return None
 
 
@@ -205,13 +237,9 @@ def _anchors(line: bytes, reading: Reading) -> tuple[tuple[bytes, int], ...]:
     anchors: dict[bytes, int] = {}
     for slot in reading.slots:
         for word in _KEY_WITH_DIGIT.findall(slot.name):
-            if re.search(r"\[\d+\]$", word):
-                word = re.sub(r"\[\d+\]$", "", word)
-                if not re.search(r"\d", word):
-                    continue
-            sought = word.encode()
+            sought = _LIST_INDEX.sub("", word).encode()
             at = line.find(sought)
-            if at < 0:
+            if at < 0 or not any(48 <= code <= 57 for code in sought):
                 continue
             # One more byte on each side tells `.5:` in a name from `0.50` in a value.
             anchor = line[max(0, at - 1) : at + len(sought) + 1]

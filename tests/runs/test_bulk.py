@@ -14,7 +14,9 @@ from mltd.runs.run import Run
 def write_big_log(path: Path, steps: int = 4000) -> None:
     with path.open("w") as log:
         for i in range(steps):
-            log.write(f"2024-01-01 12:{i // 60 % 60:02d}:{i % 60:02d},5 step {i} loss {1 / (i + 1):.6f}\n")
+            log.write(
+                f"2024-01-01 12:{i // 60 % 60:02d}:{i % 60:02d},5 step {i} loss {1 / (i + 1):.6f}\n"
+            )
             if i % 500 == 250:
                 log.write('Traceback (most recent call last):\n  File "a.py", line 1, in f\n')
                 log.write("    x\n" + f"ValueError: caught {'abcdefgh'[i // 500]}\n")
@@ -24,7 +26,12 @@ def write_big_log(path: Path, steps: int = 4000) -> None:
 
 def facts(run: Run) -> object:
     series = {
-        s.name: (s.values.tolist(), s.lines.tolist(), s.axis("step").tolist(), s.axis("epoch").tolist())
+        s.name: (
+            s.values.tolist(),
+            s.lines.tolist(),
+            s.axis("step").tolist(),
+            s.axis("epoch").tolist(),
+        )
         for s in run.series
     }
     events = [(e.kind, e.line, e.last_line, e.offset, e.title) for _, e in run.events]
@@ -54,7 +61,7 @@ def test_stretches_cover_the_file_and_end_at_lines(
     write_big_log(tmp_path / "big.log", 1000)
     data = (tmp_path / "big.log").read_bytes()
     spans = list(bulk.stretches(str(tmp_path / "big.log"), len(data)))
-    assert [data[a:b] for a, b in spans] and b"".join(data[a:b] for a, b in spans) == data
+    assert b"".join(data[a:b] for a, b in spans) == data
     assert len(spans) > 5
     for start, end in spans:
         assert data[end - 1 : end] == b"\n"

@@ -119,3 +119,19 @@ def test_following_tells_which_runs_grew(log: Path, tmp_path: Path) -> None:
     assert next(news) == [runs[1]]
     assert losses(runs[1].loaded.run) == [1.0, 1.0, 0.5]
     news.close()
+
+
+def test_a_table_that_is_written_again_with_a_new_column_is_not_counted_twice(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "metrics.csv"
+    table.write_text("step,loss\n1,3.0\n2,2.0\n")
+    live = live_run(table)
+    live.read()
+    table.write_text("step,loss,val_loss\n1,3.0,\n2,2.0,\n3,1.5,1.75\n")
+    live.read()
+    run = live.loaded.run
+    assert losses(run) == [3.0, 2.0, 1.5]
+    table.write_text("step,loss,val_loss\n1,9.0,\n2,8.0,\n")
+    live.read()
+    assert losses(run) == [3.0, 2.0, 1.5, 9.0, 8.0]

@@ -16,9 +16,7 @@ from mltd.runs.run import Run, SourceFile
 def harvest(keys: list[ColumnKey], **axes: list[float]) -> Harvest:
     """One row per key, with the row's number as its value."""
     count = len(keys)
-    columns = [
-        Column(key, np.array([row]), np.array([float(row)])) for row, key in enumerate(keys)
-    ]
+    columns = [Column(key, np.array([row]), np.array([float(row)])) for row, key in enumerate(keys)]
     arrays = {axis.replace("_", " "): np.array(v, dtype=float) for axis, v in axes.items()}
     return Harvest(line=np.arange(1, count + 1), axes=arrays, columns=columns, lines=count)
 
@@ -35,7 +33,10 @@ def run_of(*harvests: Harvest) -> Run:
     ("keys", "names"),
     [
         ([ColumnKey("loss"), ColumnKey("loss")], ["loss"]),
-        ([ColumnKey("loss", level="step"), ColumnKey("loss", level="epoch")], ["loss", "loss (epoch)"]),
+        (
+            [ColumnKey("loss", level="step"), ColumnKey("loss", level="epoch")],
+            ["loss", "loss (epoch)"],
+        ),
         ([ColumnKey("loss"), ColumnKey("loss", level="epoch")], ["loss"]),
         ([ColumnKey("time", split="train"), ColumnKey("time", split="val")], ["time", "val/time"]),
         ([ColumnKey("loss"), ColumnKey("loss", split="train")], ["loss"]),
@@ -109,7 +110,9 @@ def test_a_growing_column_is_the_list_of_all_values(parts: list[list[float]]) ->
         assert view.tolist() == content  # older views stay valid
 
 
-@given(st.lists(st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6)), max_size=50), st.floats(0, 9))
+@given(
+    st.lists(st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6)), max_size=50), st.floats(0, 9)
+)
 def test_filling_forward_repeats_the_last_number(values: list[float], carry: float) -> None:
     filled = fill_forward(np.array(values, dtype=np.float64), carry)
     last = carry

@@ -202,9 +202,7 @@ def test_long_lines_bad_utf8_and_nul_bytes(check: Any, tmp_path: Path) -> None:
         (".zst", zstandard.ZstdCompressor().compress),
     ],
 )
-def test_compressed_logs_are_read(
-    check: Any, tmp_path: Path, suffix: str, compress: Any
-) -> None:
+def test_compressed_logs_are_read(check: Any, tmp_path: Path, suffix: str, compress: Any) -> None:
     path = tmp_path / f"train.log{suffix}"
     path.write_bytes(compress(LOG.encode()))
     outcome = check(path)
@@ -254,7 +252,9 @@ def test_standard_input(
 def test_the_text_form_says_what_is_there(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "train.log").write_text(LOG + "step 20 loss nan\nRuntimeError: \x1b]0;evil\x07boom\n")
+    (tmp_path / "train.log").write_text(
+        LOG + "step 20 loss nan\nRuntimeError: \x1b]0;evil\x07boom\n"
+    )
     assert main([str(tmp_path / "train.log")]) == 0
     out = capfd.readouterr().out
     assert "1 not finite" in out

@@ -15,7 +15,9 @@ from typing import Any
 @contextmanager
 def following(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "mltd.tui.cli", "check", "--follow", "--json", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process
         finally:

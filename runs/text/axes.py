@@ -1,0 +1,183 @@
+"""Coordinates in free text: `Epoch 3`, `step 10/500`, `Train Epoch: 1 [640/60000 (1%)]`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..roles import Roles
+from . import precedence
+from .candidate import Candidate
+from .names import KEY_EDGES, clean_key
+from .numbers import FRACTION, NUMBER, TOTAL
+from .passage import Passage
+
+_SPLIT_IN_PARENTHESES = re.compile(r"\((?:train|val|valid|test|eval)\w*\)\s*$")
+"""mmengine's `Epoch(train)`."""
+_CLAUSE_END = re.compile(r"[.!?:]\s+|[\])}>]\s*")
+_INTEGRAL = re.compile(r"[\d,]+(?:\.0*)?")
+_BROKEN_AXES = ("epoch", "tokens", "samples")
+"""Axes on which 0.02 or 1.5e9 is a place."""
+_PLURAL_AXES = frozenset(
+    {"steps", "iters", "iterations", "epochs", "updates", "timesteps", "rounds"}
+)
+_MAX_WORDS_BEFORE = 4
+_ASSIGNED_VALUE = re.compile(r"\s*\)?\s*[:=]\s*(?=[\d.+-]|nan|inf)", re.IGNORECASE)
+"""`: 2.3` behind a coordinate."""
+_PREPOSITION = re.compile(r"\s*\(?\s*(?:at|after|for|in|on|@)?\s*$")
+"""`at`, between `Training loss` and `step 100`."""
+_CLOSING_BRACKET = re.compile(r"\s*[\])]?")
+_GAP = re.compile(r"[\s,:]*")
+_DECIMALS_FOLLOW = re.compile(r"\s*\.")
+_BRACKETED_INTEGER = re.compile(r"\s*\[\s*\d+\s*\]")
+_COUNTED = frozenset({"", "batches", "batch", "iters", "iterations", "steps", "it", "step", "iter"})
+"""What may stand behind `200/ 2983` in a line that named its epoch."""
+
+
+class AxisName(NamedTuple):
+    """The axis that the last words of a phrase name."""
+
+    axis: str
+    precedence: int
+    before: str
+    """The words in front of it."""
+
+
+def find_axis(phrase: str, roles: Roles) -> AxisName | None:
+    """The axis that the last one to three words of a phrase name, the longest name first."""
+    words = phrase.split()
+    for count in (3, 2, 1):
+        if len(words) < count:
+            continue
+        axis, rank = roles.axis_rank(" ".join(words[-count:]))
+        if axis is not None and axis != "time":
+            return AxisName(axis, rank, " ".join(words[:-count]))
+    return None
+
+
+def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
+    """Read a number that its words make a coordinate; where reading goes on, else None."""
+    key = _axis_key(passage, candidate.phrase)
+    named = find_axis(key, passage.roles)
+    if named is None or not _locates(passage, candidate, key, named):
+        return None
+    number = candidate.number
+    passage.add_head_words(named.before)
+    total = TOTAL.match(passage.text, number.end())
+    if named.axis in ("tokens", "samples"):
+        passage.add_slot(key, number, is_known=True)
+    axis, rank = _settle_axis(passage, named, key, number["number"], has_total=total is not None)
+    passage.add_coordinate(
+        axis, number.span("number"), rank, total.span("total") if total else None
+    )
+    stop = total.end() if total else number.end()
+    value_end = _take_value_at_axis(passage, named.before, stop, candidate.segment_end)
+    if value_end is not None:
+        return value_end
+    stop = _skip(_CLOSING_BRACKET, passage.text, stop)
+    return _read_inside_epoch(passage, stop) if axis == "epoch" else stop
+
+
+def take_epoch_of_split(passage: Passage, candidate: Candidate) -> int | None:
+    """timm's `Train: 3 [  50/1251 (  4%)]`: the split stands where the epoch's name would."""
+    phrase = candidate.phrase
+    if not candidate.is_assigned or passage.slots or len(phrase.split()) != 1:
+        return None
+    inner = FRACTION.match(passage.text, candidate.number.end())
+    if inner is None or not inner[0].lstrip().startswith("[") or not passage.roles.split_of(phrase):
+        return None
+    passage.add_head_words(phrase)
+    passage.add_coordinate("epoch", candidate.number.span("number"), precedence.HEAD)
+    _add_fraction_of_epoch(passage, inner)
+    return inner.end()
+
+
+def take_batches_of_epoch(passage: Passage, candidate: Candidate) -> int | None:
+    """`| epoch 1 | 200/ 2983 batches |`: no name, but an epoch was named before."""
+    number, end = candidate.number, candidate.segment_end
+    total = TOTAL.match(passage.text, number.end(), end)
+    if total is None or not passage.has_axis("epoch") or passage.has_axis("inner"):
+        return None
+    if passage.text[total.end() : end].strip().casefold() not in _COUNTED:
+        return None
+    passage.add_coordinate(
+        "inner", number.span("number"), precedence.BATCHES_OF_EPOCH, total.span("total")
+    )
+    return end
+
+
+def _axis_key(passage: Passage, phrase: str) -> str:
+    """The last clause of a phrase; a split in parentheses behind it goes to the head words."""
+    words = phrase.rstrip(" [(#:=")
+    if split := _SPLIT_IN_PARENTHESES.search(words):
+        passage.add_head_words(split[0])
+        words = words[: split.start()]
+    return _CLAUSE_END.split(words)[-1].strip(KEY_EDGES + "[(")
+
+
+def _locates(passage: Passage, candidate: Candidate, key: str, named: AxisName) -> bool:
+    """False if the number counts or measures something on the axis."""
+    number, before = candidate.number, named.before
+    if number["unit"] or number["number"][0] in "+-":
+        return False
+    if named.axis not in _BROKEN_AXES and not _INTEGRAL.fullmatch(number["number"]):
+        return False
+    if len(before.split()) > _MAX_WORDS_BEFORE:
+        return False
+    if candidate.is_assigned and before and not passage.roles.split_of(before):
+        return False  # "number of skipped iterations: 3"
+    return not passage.slots or key.casefold() not in _PLURAL_AXES
+
+
+def _settle_axis(
+    passage: Passage, named: AxisName, key: str, digits: str, *, has_total: bool
+) -> tuple[str, int]:
+    """A batch, or a step counted inside an epoch, is `inner`; a broken epoch is imprecise."""
+    axis, rank, _ = named
+    if axis == "batch":
+        return "inner", rank
+    if (
+        axis == "step"
+        and passage.has_axis("epoch")
+        and (has_total or key.casefold() in ("it", "batch"))
+    ):
+        return "inner", rank
+    if axis == "epoch" and not _INTEGRAL.fullmatch(digits):
+        return "epoch", rank + precedence.BROKEN_EPOCH_PENALTY
+    return axis, rank
+
+
+def _take_value_at_axis(passage: Passage, before: str, start: int, end: int) -> int | None:
+    """`Training loss at step 100: 2.345`: the name stands before the coordinate."""
+    sign = _ASSIGNED_VALUE.match(passage.text, start)
+    number = NUMBER.match(passage.text, sign.end(), end) if sign else None
+    if number is None:
+        return None
+    name = clean_key(_PREPOSITION.sub("", before), passage.roles)
+    if not name or not passage.roles.is_known(name):
+        return None
+    passage.add_slot(name, number)
+    return number.end()
+
+
+def _read_inside_epoch(passage: Passage, position: int) -> int:
+    """Read `[50/632]`, or skip `[50]`, behind an epoch; where reading goes on."""
+    text = passage.text
+    inner = FRACTION.match(text, _skip(_GAP, text, position))
+    if inner is None:
+        return _skip(_BRACKETED_INTEGER, text, position)
+    if _DECIMALS_FOLLOW.match(text, inner.end(), inner.end() + 2):
+        return position
+    _add_fraction_of_epoch(passage, inner)
+    return inner.end()
+
+
+def _add_fraction_of_epoch(passage: Passage, fraction: re.Match[str]) -> None:
+    passage.add_coordinate(
+        "inner", fraction.span("n"), precedence.FRACTION_OF_EPOCH, fraction.span("total")
+    )
+
+
+def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
+    found = pattern.match(text, position)
+    return position if found is None else found.end()

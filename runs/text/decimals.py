@@ -1,0 +1,124 @@
+"""Decimal numbers in a buffer to floats, a whole column at once and exact to the last bit.
+
+Numbers that one format string printed have the same number of decimals (`%.4f`, `%.3e`, `%d`),
+so their digits stand at the same places when counted from the right. The digits make an
+integer below 2**53, which a float holds exactly; one division by an exact power of ten then
+rounds correctly, once. Whatever does not fit this is parsed number by number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..harvest import Floats, Ints
+
+MARGIN = 64
+"""Bytes that must stand in front of the first number: looking back never leaves the buffer."""
+_MOST_DIGITS = 15
+"""Every integer of so many digits is a float, and so are all sums on the way to it."""
+_MOST_POWER = 22
+"""Powers of ten up to this one are floats."""
+_POWERS = 10.0 ** np.arange(_MOST_POWER + 1)
+_ZERO, _DOT, _MINUS, _PLUS = np.frombuffer(b"0.-+", dtype=np.uint8)
+_EXPONENT = 4
+"""Length of an exponent as C prints it: `e-05`."""
+
+Codes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+
+def parse_column(codes: Codes, starts: Ints, ends: Ints) -> Floats | None:
+    """The numbers at `codes[start:end]`; None if one of them is no number."""
+    if int((ends - starts).max()) > MARGIN:
+        return None
+    exact = _parse_alike(codes, starts, ends)
+    return _parse_each(codes, starts, ends) if exact is None else exact
+
+
+def _parse_alike(codes: Codes, starts: Ints, ends: Ints) -> Floats | None:
+    """All at once, if all are printed alike; None if they are not."""
+    first = codes[int(starts[0]) : int(ends[0])].tobytes()
+    if first[-_EXPONENT : 1 - _EXPONENT] in (b"e", b"E"):
+        power = _exponents(codes, ends)
+        if power is None:
+            return None
+        first, ends = first[:-_EXPONENT], ends - _EXPONENT
+    else:
+        power = None
+    decimals = len(first) - 1 - first.rfind(b".") if b"." in first else -1
+    mantissa = _mantissas(codes, starts, ends, decimals)
+    if mantissa is None:
+        return None
+    if power is None:
+        return mantissa / _POWERS[decimals] if decimals > 0 else mantissa
+    power = power - max(decimals, 0)
+    size = np.abs(power)
+    if int(size.max()) > _MOST_POWER:
+        return None
+    return np.where(power < 0, mantissa / _POWERS[size], mantissa * _POWERS[size])
+
+
+def _exponents(codes: Codes, ends: Ints) -> Ints | None:
+    """The exponents `e-05` at the end of every number; None if one has another form."""
+    letter, sign = codes[ends - 4], codes[ends - 3]
+    tens, ones = codes[ends - 2] - _ZERO, codes[ends - 1] - _ZERO
+    is_negative = sign == _MINUS
+    is_regular = (letter == letter[0]) & (is_negative | (sign == _PLUS)) & (tens <= 9) & (ones <= 9)
+    if not is_regular.all():
+        return None
+    size: Ints = tens.astype(np.int64) * 10 + ones
+    signed: Ints = np.where(is_negative, -size, size)
+    return signed
+
+
+def _mantissas(codes: Codes, starts: Ints, ends: Ints, decimals: int) -> Floats | None:
+    """Signed integers of the digits, the dot left out; None if anything else is there.
+
+    The dot is expected before the last `decimals` digits; -1 expects none.
+    """
+    lengths = ends - starts
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    if shortest <= decimals or longest > _MOST_DIGITS + 2:
+        return None
+    mantissa = np.zeros(len(starts))
+    is_negative = np.zeros(len(starts), dtype=bool)
+    place = ends - 1
+    power = 0
+    for position in range(longest):
+        code = codes[place - position]
+        if position == decimals:
+            if not (code == _DOT).all():
+                return None
+            continue
+        digit = code - _ZERO  # unsigned: whatever is below "0" wraps to a large number
+        is_wrong = digit > 9
+        if position >= shortest:
+            is_wrong &= lengths > position
+            digit = np.where(lengths > position, digit, np.uint8(0))
+        if is_wrong.any():
+            # Only a sign may be wrong, and only in front.
+            is_sign = is_wrong & (lengths == position + 1) & (position > 0)
+            if not (is_sign == is_wrong).all() or not np.isin(code[is_sign], (_MINUS, _PLUS)).all():
+                return None
+            is_negative |= is_sign & (code == _MINUS)
+            digit = np.where(is_sign, np.uint8(0), digit)
+        if power < len(_POWERS):
+            mantissa += digit * _POWERS[power]
+        power += 1
+    if float(mantissa.max()) >= _POWERS[_MOST_DIGITS]:
+        return None
+    return np.where(is_negative, -mantissa, mantissa) if is_negative.any() else mantissa
+
+
+def _parse_each(codes: Codes, starts: Ints, ends: Ints) -> Floats | None:
+    """One number after the other, with Python's own parser."""
+    width = int((ends - starts).max())
+    windows = np.lib.stride_tricks.sliding_window_view(codes, width)[ends - width]
+    padded = np.full((len(starts), width + 1), ord(" "), dtype=np.uint8)
+    is_inside = np.arange(width) >= (width - (ends - starts))[:, None]
+    padded[:, :-1][is_inside] = windows[is_inside]
+    try:
+        return np.array(list(map(float, padded.tobytes().split())))
+    except ValueError:
+        return None

@@ -1,0 +1,102 @@
+"""Forms at the head of a text that tell where in training it was printed."""
+
+from __future__ import annotations
+
+import re
+
+from . import precedence
+from .numbers import FILLER, FRACTION, NUMBER
+from .passage import Passage
+
+_STEP_KIND_VALUE = re.compile(r"\s*(?P<step>\d+)\s+(?P<kind>[^\W\d]\w*)\s+(?P<value>\S+)\s*$")
+"""`0 train 11.22`, and nothing else."""
+_TAG = re.compile(r"[^\w\[]*\[(?P<tag>[^\]\d]{2,40})\]\s*")
+"""`[Epoch Metrics]`, maybe behind a pictogram."""
+_WORD_CHARACTER = re.compile(r"\w")
+_EPOCH_AND_BATCH = re.compile(
+    r"\s*\[\s*(?P<epoch>\d+)\s*,\s*(?P<inner>\d+)\s*\]\s*:?\s+(?=[^\W\d])"
+)
+"""`[1, 2000] loss: 2.17`."""
+_GLUED_EPOCH = re.compile(r"\s*(?P<epoch>\d+)\s?epoch\b\S*")
+"""`3epoch:train:1-100batch: loss=90.2`."""
+_BRACKETED_STEP = re.compile(r"\s*\[\s*(?P<step>\d+)\s*\]:?\s+(?=[^\W\d])")
+"""`[100] train-rmse:0.5`."""
+_NUMBERED_LINE = re.compile(r"\s*(?P<step>\d+)\s*:\s+(?=[^\W\d])")
+"""`12: loss 2.1`."""
+_COUNTERS = (
+    (_EPOCH_AND_BATCH, precedence.HEAD),
+    (_GLUED_EPOCH, precedence.HEAD),
+    (_BRACKETED_STEP, precedence.BRACKETED_HEAD),
+    (_NUMBERED_LINE, precedence.NUMBERED_HEAD),
+)
+"""Patterns whose groups are called like the axes they count on."""
+_MAX_FRACTIONS = 3
+_KERAS_TIME = re.compile(r"\s*-\s+\d+(?:ms|s|us)\b")
+"""` - 0s`, behind Keras' count of the steps of the epoch: `4/4 - 0s - 85ms/step - loss: 1.05`."""
+
+
+def read_head(passage: Passage) -> int:
+    """Read the head, if it has one of the known forms; where the rest begins."""
+    for read in (_read_step_kind_value, _read_tag, _read_counters, _read_fractions):
+        if (end := read(passage)) is not None:
+            return end
+    return 0
+
+
+def _read_step_kind_value(passage: Passage) -> int | None:
+    found = _STEP_KIND_VALUE.match(passage.text)
+    number = NUMBER.fullmatch(passage.text, *found.span("value")) if found else None
+    if found is None or number is None:
+        return None
+    passage.add_coordinate("step", found.span("step"), precedence.STEP_KIND_VALUE)
+    passage.add_slot(found["kind"], number, is_known=True)
+    return len(passage.text)
+
+
+def _read_tag(passage: Passage) -> int | None:
+    found = _TAG.match(passage.text)
+    if found is None:
+        return None
+    name = found["tag"].strip()
+    if found.end() == len(passage.text) or not _WORD_CHARACTER.search(name):
+        return 0
+    if passage.roles.axis_of(name) is not None:
+        return 0
+    passage.context = f"[{name}]"
+    passage.add_head_words(name)
+    return found.end()
+
+
+def _read_counters(passage: Passage) -> int | None:
+    for pattern, rank in _COUNTERS:
+        if found := pattern.match(passage.text):
+            for axis in pattern.groupindex:
+                passage.add_coordinate(axis, found.span(axis), rank)
+            return found.end()
+    return None
+
+
+def _read_fractions(passage: Passage) -> int | None:
+    """`[3/20][100/600]` counts epochs and what is inside them, a single `3/20` steps."""
+    fractions = _leading_fractions(passage.text)
+    if not fractions:
+        return None
+    end = fractions[-1].end()
+    axes = ["epoch", "inner"]
+    if len(fractions) == 1:
+        axes = ["inner" if _KERAS_TIME.match(passage.text, end) else "step"]
+    for axis, fraction in zip(axes, fractions, strict=False):
+        passage.add_coordinate(axis, fraction.span("n"), precedence.HEAD, fraction.span("total"))
+    return end
+
+
+def _leading_fractions(text: str) -> list[re.Match[str]]:
+    fractions: list[re.Match[str]] = []
+    found = FRACTION.match(text)
+    # `9/10.5` and `9/10%` are no counts.
+    if found is None or text[found.end() : found.end() + 1] in (".", "%", FILLER):
+        return fractions
+    while found is not None and len(fractions) < _MAX_FRACTIONS:
+        fractions.append(found)
+        found = FRACTION.match(text, found.end())
+    return fractions

@@ -1,0 +1,134 @@
+"""Lines that hold a record: `{'loss': 0.69, 'epoch': 0.02}`, `eval_accuracy: {"value": 0.4}`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..roles import Roles
+from .pairs import read_pairs
+from .reading import Coordinate, Reading, Slot, level_of, moved
+from .records import Leaf, find_record, scan_record
+
+_LABEL = re.compile(r"(?P<label>[\w@./-]+)\s*[:=]?\s*$")
+_MIN_CONFIG = 4
+"""A record with fewer entries may be anything."""
+_TIME_NAMES = ("time", "ts", "t")
+_SCORES = frozenset({"score", "accuracy", "error_rate"})
+_SIGNS_OF_TRAINING = frozenset({"loss", "lr", "grad_norm", "reward"})
+
+
+def read_record(body: str, offset: int, roles: Roles, reading: Reading) -> bool:
+    """Read the record of a line, whose body begins at `offset`; False if there is none."""
+    span = find_record(body)
+    leaves = scan_record(body, *span) if span is not None else None
+    if span is None or not leaves:
+        return False
+    heading = body[: span[0]].strip()
+    contents = _Contents.of(leaves, roles)
+    label = _label(heading, contents.numeric)
+    is_list_of_records = heading.endswith("[")
+    if is_list_of_records or (contents.is_config and not label):
+        reading.config = {}
+        return True
+    if not (contents.is_metrics or label):
+        return False
+    reading.is_record = True
+    _take_heading(heading, offset, roles, reading)
+    is_placed_by_heading = bool(reading.coordinates)
+    for leaf in contents.numeric:
+        _take_leaf(leaf, label, offset, roles, reading)
+    if is_placed_by_heading:
+        reading.level = level_of(reading.coordinates)
+    if not reading.split and _is_evaluation(reading.slots, roles):
+        reading.split = "val"
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a record is made of."""
+
+    numeric: list[Leaf]
+    words: int
+    """Values that are no numbers."""
+    coordinates: int
+    known: int
+    depth: int
+
+    @classmethod
+    def of(cls, leaves: list[Leaf], roles: Roles) -> _Contents:
+        numeric = [leaf for leaf in leaves if leaf.value is not None]
+        return cls(
+            numeric,
+            words=len(leaves) - len(numeric),
+            coordinates=sum(roles.axis_of(leaf.path[-1]) is not None for leaf in numeric),
+            known=sum(roles.is_known(leaf.name) for leaf in numeric),
+            depth=max(len(leaf.path) for leaf in leaves),
+        )
+
+    @property
+    def _size(self) -> int:
+        return self.words + len(self.numeric)
+
+    @property
+    def is_metrics(self) -> bool:
+        """More numbers than words, with a coordinate or, in a flat record, a known name."""
+        is_flat_and_known = self.known > 0 and self.depth <= 2
+        if is_flat_and_known and self.words <= len(self.numeric):
+            return True
+        is_wordy = self.words > max(2, 0.4 * self._size)
+        return (self.coordinates > 0 or is_flat_and_known) and not is_wordy
+
+    @property
+    def is_config(self) -> bool:
+        """Words and numbers, enough of them, that are no metrics."""
+        if not self.numeric or not self.words or self.coordinates:
+            return False
+        return self._size >= _MIN_CONFIG and not self.is_metrics
+
+
+def _label(heading: str, numeric: list[Leaf]) -> str:
+    """The name in front of the record, if there is a `value` that it names."""
+    found = _LABEL.search(heading)
+    has_value = any(leaf.path == ("value",) for leaf in numeric)
+    return found["label"] if found and has_value else ""
+
+
+def _take_heading(heading: str, offset: int, roles: Roles, reading: Reading) -> None:
+    if not heading:
+        return
+    found = read_pairs(heading, offset, roles)
+    reading.coordinates.extend(found.coordinates)
+    reading.split = reading.split or roles.split_of(found.head_words)
+
+
+def _take_leaf(leaf: Leaf, label: str, offset: int, roles: Roles, reading: Reading) -> None:
+    """Make a coordinate, a value, or both of a number."""
+    if leaf.value is None:
+        return
+    name = label if label and leaf.path == ("value",) else leaf.name
+    span = moved(leaf.span, offset)
+    axis, precedence = roles.axis_rank(name)
+    if (axis == "time" or name.casefold() in _TIME_NAMES) and _is_moment(leaf.value):
+        reading.coordinates.append(Coordinate("time", span, leaf.value))
+        return
+    if axis is not None and axis not in ("batch", "time"):
+        reading.coordinates.append(Coordinate(axis, span, leaf.value, precedence))
+    total = roles.total_of(name)
+    if total is not None:
+        reading.coordinates.append(Coordinate(f"total {total}", span, leaf.value))
+        return
+    reading.slots.append(Slot(name, span, leaf.value, is_known=roles.is_known(name)))
+
+
+def _is_moment(value: float) -> bool:
+    """Seconds since 1970, between 2001 and 2286: no duration is that long."""
+    return 1e9 < value < 1e10
+
+
+def _is_evaluation(slots: list[Slot], roles: Roles) -> bool:
+    """A record of scores without anything a training step has."""
+    roles_found = (roles.role_of(slot.name) for slot in slots)
+    quantities = {role.rpartition("/")[2] for role in roles_found if role}
+    return not quantities.isdisjoint(_SCORES) and quantities.isdisjoint(_SIGNS_OF_TRAINING)

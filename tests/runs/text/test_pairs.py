@@ -1,0 +1,126 @@
+"""Free text, piece by piece: heads, coordinates, values and what belongs to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from mltd.runs.roles import shipped
+from mltd.runs.text.pairs import read_pairs
+from mltd.runs.text.reading import Coordinate
+
+
+def values_of(text: str) -> dict[str, float]:
+    return {slot.name: slot.value for slot in read_pairs(text, 0, shipped()).slots}
+
+
+def places_of(text: str) -> dict[str, float]:
+    return {c.axis: c.value for c in read_pairs(text, 0, shipped()).coordinates}
+
+
+def only_coordinate(text: str) -> Coordinate:
+    (coordinate,) = read_pairs(text, 0, shipped()).coordinates
+    return coordinate
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("12: loss 2.1", {"step": 12}),
+        ("4/4 - 0s - 85ms/step - loss: 1.05", {"inner": 4}),
+        ("4/9 loss: 1.05", {"step": 4}),
+        ("4/9.5 loss: 1.05", {}),
+        ("[2/9][3/8][4/7] loss: 1.05", {"epoch": 2, "inner": 3}),
+        ("[Step] loss: 1.05", {}),
+    ],
+)
+def test_heads(text: str, places: dict[str, float]) -> None:
+    assert places_of(text) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Epoch 3, step 5/10, loss 2", {"epoch": 3, "inner": 5}),
+        ("Epoch 3, step 5, loss 2", {"epoch": 3, "step": 5}),
+        ("Epoch 3 it 5 loss 2", {"epoch": 3, "inner": 5}),
+        ("Epoch 3 [50/632] loss 2", {"epoch": 3, "inner": 50}),
+        ("Epoch 3 0.5/0.6 loss 2", {"epoch": 3}),
+        ("Epoch 3 | 50 of 632 | loss 2", {"epoch": 3, "inner": 50}),
+        ("Epoch 3 | 50/632 images | loss 2", {"epoch": 3}),
+        ("step -3 loss 2", {}),
+        ("step 2.5 loss 2", {}),
+        ("step 3ms loss 2", {}),
+        ("number of skipped iterations: 3", {}),
+        ("we then went on and ran iteration 3", {}),
+        ("loss 2, saved after 500 steps", {}),
+        ("loss 2, steps 500", {}),
+        ("train step: 3 loss 2", {"step": 3}),
+        ("Train: 3 [50/1251] loss 2", {"epoch": 3, "inner": 50}),
+        ("Train: 3 50/1251 loss 2", {}),
+    ],
+)
+def test_coordinates(text: str, places: dict[str, float]) -> None:
+    assert places_of(text) == places
+
+
+def test_a_broken_epoch_yields_to_a_whole_one() -> None:
+    assert only_coordinate("epoch 0.5").precedence > only_coordinate("epoch 3").precedence
+
+
+def test_the_planned_total_is_kept_with_its_place() -> None:
+    step = only_coordinate("step 10 of 2,000")
+    assert (step.total, step.total_span) == (2000, (11, 16))
+
+
+def test_places_are_counted_from_the_start_of_the_line() -> None:
+    passage = read_pairs("step 10 layer 3 loss: 2.5", 100, shipped())
+    assert passage.coordinates[0].span == (105, 107)
+    assert passage.slots[0].span == (122, 125)
+    assert passage.slots[0].index_span == (114, 115)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("loss at step 3: 2.5", {"loss": 2.5}),
+        ("colour at step 3: 2.5", {}),
+        ("score: 0.5 (+0.1)", {"score": 0.5, "score (change)": 0.1}),
+        ("score: -0.5 (-0.6)", {"score": -0.5, "score (avg)": -0.6}),
+        ("acc: 1 (50%)", {"acc": 1, "acc (%)": 50}),
+        ("loss: 2 (best)", {"loss": 2}),
+        ("loss: 1 2 three", {"loss": 1}),
+        ("speed: 3 | 250tok/s", {"speed": 3, "tok/s": 250}),
+        ("speed: 3 | 250GB", {"speed": 3}),
+        ("losses = [1.0, 2.0]", {"losses[0]": 1, "losses[1]": 2}),
+        ("Linear(20, 30)", {}),
+        ("pause 3ms loss: 2", {"pause": 3, "loss": 2}),
+        ("shard #3, loss 2", {"loss": 2}),
+        ("42 more loss", {"more loss": 42}),
+        ("42 of so much loss", {}),
+        ("epoch: [1.0, 2.0]", {}),
+        ("loss .......... 2.5", {}),
+    ],
+)
+def test_values(text: str, values: dict[str, float]) -> None:
+    assert values_of(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("time: 3ms", "ms"),
+        ("time: 3 ms", "ms"),
+        ("speed: 3 samples/sec", "samples/sec"),
+        ("lr: 3", ""),
+    ],
+)
+def test_units(text: str, unit: str) -> None:
+    assert [slot.unit for slot in read_pairs(text, 0, shipped()).slots] == [unit]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_known"),
+    [("loss: 2.5", True), ("apples: 2.5", False), ("we think that the loss is 2.5", False)],
+)
+def test_names_of_measurements_are_known_unless_in_a_sentence(text: str, is_known: bool) -> None:
+    assert [slot.is_known for slot in read_pairs(text, 0, shipped()).slots] == [is_known]
