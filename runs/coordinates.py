@@ -26,6 +26,8 @@ class Coordinates:
         self.generation: GrowingColumn[np.int32] = GrowingColumn(np.int32)
         self.axes: dict[str, GrowingColumn[np.float64]] = {}
         self._carry: dict[str, float] = {}
+        self._recent: dict[str, tuple[float, Floats]] = {}
+        """Per axis, what was carried into the harvest added last, and its rows."""
         self._states_step = False
         self._epoch_base: float | None = None
         self._inner_offset = 0.0
@@ -52,6 +54,7 @@ class Coordinates:
         """Add the rows of a harvest; the number of the first one."""
         first = len(self.line)
         count = len(harvest.line)
+        self._recent = {axis: (carry, np.empty(0)) for axis, carry in self._carry.items()}
         if count == 0:
             return first
         self.line.extend(harvest.line + lines_before)
@@ -72,6 +75,7 @@ class Coordinates:
             carry = self._carry.get(axis, np.nan)
             filled = np.full(count, carry) if values is None else fill_forward(values, carry)
             self._carry[axis] = float(filled[-1])
+            self._recent[axis] = (carry, filled)
             column.extend(filled)
         return first
 
@@ -109,16 +113,17 @@ class Coordinates:
         self._inner_offset, self._last_inner = float(offset[-1]), float(inner[-1])
         return inner + offset
 
-    def step_at(self, line: int) -> float | None:
-        """The step that was current at a line, if any was known by then."""
-        column = self.axes.get("step") or self.axes.get("epoch")
-        if column is None or len(self.line) == 0:
-            return None
-        row = int(np.searchsorted(self.line.view(), line, side="right")) - 1
-        if row < 0:
-            return None
-        value = float(column.view()[row])
-        return value if np.isfinite(value) else None
+    def current_steps(self, harvest: Harvest, lines: Ints) -> list[float | None]:
+        """The step (else the epoch) that was current at lines of the harvest added last."""
+        axis = "step" if "step" in self._recent else "epoch"
+        before, values = self._recent.get(axis, (np.nan, np.empty(0)))
+        known = np.concatenate([[before], values])
+        found = (
+            known[np.searchsorted(harvest.line, lines, side="right")]
+            if len(known) > 1
+            else known[[0] * len(lines)]
+        )
+        return [float(step) if np.isfinite(step) else None for step in found]
 
     def axis(self, name: str, rows: Ints | npt.NDArray[np.int32]) -> Floats:
         """Values of an axis at some rows, NaN where unknown."""

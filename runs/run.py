@@ -97,20 +97,29 @@ class Run:
         generation = source.generations - 1
         first = source.coordinates.append(harvest, source.lines, generation)
         self._append_columns(file, harvest.columns, first)
-        for event in harvest.events:
-            placed = replace(
-                event,
-                line=event.line + source.lines,
-                last_line=max(event.last_line, event.line) + source.lines,
-                offset=event.offset + source.bytes if event.offset >= 0 else -1,
-            )
-            placed.step = source.coordinates.step_at(placed.line)
-            self._events[file].add(placed)
+        self._append_events(file, harvest)
         for key, value in harvest.config.items():
             self.config.setdefault(key, value)
         self.totals.update(harvest.totals)
         source.lines += harvest.lines
         source.bytes += harvest.consumed
+
+    def _append_events(self, file: int, harvest: Harvest) -> None:
+        if not harvest.events:
+            return
+        source = self.files[file]
+        lines = np.array([event.line for event in harvest.events])
+        steps = source.coordinates.current_steps(harvest, lines)
+        for event, step in zip(harvest.events, steps, strict=True):
+            self._events[file].add(
+                replace(
+                    event,
+                    line=event.line + source.lines,
+                    last_line=max(event.last_line, event.line) + source.lines,
+                    offset=event.offset + source.bytes if event.offset >= 0 else -1,
+                    step=step,
+                )
+            )
 
     def _append_columns(self, file: int, columns: Sequence[Column], first: int) -> None:
         parts: dict[str, tuple[Series, list[Ints], list[Floats]]] = {}

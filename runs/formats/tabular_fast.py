@@ -1,4 +1,4 @@
-"""Reads a block of a purely numeric table at the speed of the C parser of pandas.
+"""Reads a block of a purely numeric table at the speed of a parser in C or Rust.
 
 Returns nothing for a block with anything unusual in it, so that the careful reader of
 `tabular` takes over; where it does answer, both give the same values to the last digit.
@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from ..harvest import Floats
 
@@ -55,7 +56,9 @@ def read_numeric_block(
     missing = values = None
     # Only a guess, to save a vain attempt.
     if delimiter * 2 not in plain[:_GUESS_BYTES]:
-        values = _parse(plain, delimiter, width, has_gaps=False)
+        values = _parse_dense(plain, delimiter, width)
+        if values is None:
+            values = _parse(plain, delimiter, width, has_gaps=False)
     if values is None:
         values = _parse(plain, delimiter, width, has_gaps=True)
         if values is None:
@@ -89,6 +92,18 @@ def _is_rectangular(block: bytes, delimiter: bytes, width: int) -> bool:
     table = delimiters.reshape(len(ends), width - 1)
     starts = np.concatenate(([-1], ends[:-1]))
     return bool((table[:, 0] > starts).all() and (table[:, -1] < ends).all())
+
+
+def _parse_dense(block: bytes, delimiter: bytes, width: int) -> Floats | None:
+    """A table whose every cell is a number as JSON writes it, which is what Python prints."""
+    cells = block[:-1].replace(b"\n", b",")
+    if delimiter != b",":
+        cells = cells.replace(delimiter, b",")
+    try:
+        values = np.array(orjson.loads(b"[" + cells + b"]"), dtype=np.float64)
+    except (ValueError, OverflowError):
+        return None
+    return values.reshape(-1, width) if len(values) % width == 0 else None
 
 
 def _parse(block: bytes, delimiter: bytes, width: int, *, has_gaps: bool) -> Floats | None:
