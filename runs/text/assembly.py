@@ -20,7 +20,7 @@ from .template import Template
 
 _PROGRESS = " (progress)"
 """Behind the name of a value that a progress bar shows before it is complete."""
-_LONE_NUMBER = re.compile(r"(?<![\w.@/])\d+(?![\w.@/])")
+_LONE_NUMBER = re.compile(r"(?<![\w.@/-])\d+(?![\w.@/])")
 Mask = npt.NDArray[np.bool_]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..roles import Roles
 from . import precedence
 from .candidate import Candidate
-from .names import KEY_EDGES, clean_key
+from .names import KEY_EDGES, clean_key, note_heading
 from .numbers import FRACTION, NUMBER, TOTAL
 from .passage import Passage
 
@@ -90,6 +90,22 @@ def take_epoch_of_split(passage: Passage, candidate: Candidate) -> int | None:
     passage.add_coordinate("epoch", candidate.number.span("number"), precedence.HEAD)
     _add_fraction_of_epoch(passage, inner)
     return inner.end()
+
+
+def take_bracketed_position(passage: Passage, candidate: Candidate) -> int | None:
+    """`Test: [10/1814] Data 0.3`: a position, and the words before it are a heading."""
+    if not candidate.left.rstrip().endswith("["):
+        return None
+    opening = passage.text.rindex("[", 0, candidate.number.start())
+    found = FRACTION.match(passage.text, opening)
+    if found is None or not found[0].rstrip().endswith("]"):
+        return None
+    note_heading(passage, candidate.left.rstrip(" ["))
+    if not passage.has_axis("inner") and not passage.has_axis("step"):
+        passage.add_coordinate(
+            "inner", found.span("n"), precedence.BATCHES_OF_EPOCH, found.span("total")
+        )
+    return found.end()
 
 
 def take_batches_of_epoch(passage: Passage, candidate: Candidate) -> int | None:

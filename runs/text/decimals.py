@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from ..harvest import Floats, Ints
 
-MARGIN = 64
-"""Bytes that must stand in front of the first number: looking back never leaves the buffer."""
 _MOST_DIGITS = 15
 """Every integer of so many digits is a float, and so are all sums on the way to it."""
 _MOST_POWER = 22
@@ -25,18 +23,16 @@ _EXPONENT = 4
 """Length of an exponent as C prints it: `e-05`."""
 
 Codes = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 
-def parse_column(codes: Codes, starts: Ints, ends: Ints) -> Floats | None:
+def parse_column(codes: Codes, starts: Places, ends: Places) -> Floats | None:
     """The numbers at `codes[start:end]`; None if one of them is no number."""
-    if int((ends - starts).max()) > MARGIN:
-        return None
     exact = _parse_alike(codes, starts, ends)
     return _parse_each(codes, starts, ends) if exact is None else exact
 
 
-def _parse_alike(codes: Codes, starts: Ints, ends: Ints) -> Floats | None:
+def _parse_alike(codes: Codes, starts: Places, ends: Places) -> Floats | None:
     """All at once, if all are printed alike; None if they are not."""
     first = codes[int(starts[0]) : int(ends[0])].tobytes()
     if first[-_EXPONENT : 1 - _EXPONENT] in (b"e", b"E"):
@@ -59,7 +55,7 @@ def _parse_alike(codes: Codes, starts: Ints, ends: Ints) -> Floats | None:
     return np.where(power < 0, mantissa / _POWERS[size], mantissa * _POWERS[size])
 
 
-def _exponents(codes: Codes, ends: Ints) -> Ints | None:
+def _exponents(codes: Codes, ends: Places) -> Ints | None:
     """The exponents `e-05` at the end of every number; None if one has another form."""
     letter, sign = codes[ends - 4], codes[ends - 3]
     tens, ones = codes[ends - 2] - _ZERO, codes[ends - 1] - _ZERO
@@ -72,7 +68,7 @@ def _exponents(codes: Codes, ends: Ints) -> Ints | None:
     return signed
 
 
-def _mantissas(codes: Codes, starts: Ints, ends: Ints, decimals: int) -> Floats | None:
+def _mantissas(codes: Codes, starts: Places, ends: Places, decimals: int) -> Floats | None:
     """Signed integers of the digits, the dot left out; None if anything else is there.
 
     The dot is expected before the last `decimals` digits; -1 expects none.
@@ -83,10 +79,11 @@ def _mantissas(codes: Codes, starts: Ints, ends: Ints, decimals: int) -> Floats 
         return None
     mantissa = np.zeros(len(starts))
     is_negative = np.zeros(len(starts), dtype=bool)
-    place = ends - 1
+    last = ends - 1
     power = 0
     for position in range(longest):
-        code = codes[place - position]
+        # Before the first number of the buffer this wraps around; such places are masked.
+        code = codes[last - position]
         if position == decimals:
             if not (code == _DOT).all():
                 return None
@@ -111,14 +108,11 @@ def _mantissas(codes: Codes, starts: Ints, ends: Ints, decimals: int) -> Floats 
     return np.where(is_negative, -mantissa, mantissa) if is_negative.any() else mantissa
 
 
-def _parse_each(codes: Codes, starts: Ints, ends: Ints) -> Floats | None:
+def _parse_each(codes: Codes, starts: Places, ends: Places) -> Floats | None:
     """One number after the other, with Python's own parser."""
-    width = int((ends - starts).max())
-    windows = np.lib.stride_tricks.sliding_window_view(codes, width)[ends - width]
-    padded = np.full((len(starts), width + 1), ord(" "), dtype=np.uint8)
-    is_inside = np.arange(width) >= (width - (ends - starts))[:, None]
-    padded[:, :-1][is_inside] = windows[is_inside]
+    text = codes.tobytes()
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
     try:
-        return np.array(list(map(float, padded.tobytes().split())))
+        return np.array([float(text[start:end]) for start, end in spans])
     except ValueError:
         return None

@@ -17,7 +17,7 @@ _NAMELESS_START = re.compile(r"^[^\w.(\[%]+")
 _CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _TAGGED_KEY = re.compile(r"(?P<tag>\[[^\[\]\d]{2,40}\])\s+(?P<key>[^\[\]]+)$")
 """`[Epoch Metrics] Policy Loss`."""
-_LONE_INTEGER = re.compile(r"(?<![\w.@/])\d+(?![\w.@/])")
+_LONE_INTEGER = re.compile(r"(?<![\w.@/-])\d+(?![\w.@/])")
 """The 3 of `layer 3 grad_norm`, but not of `top3` or `acc@3`."""
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d]+)\s*#?\s*$")
 _DIGITS = re.compile(r"\d+")

@@ -10,7 +10,7 @@ import re
 
 from ..roles import Roles
 from . import precedence
-from .axes import take_coordinate, take_epoch_of_split
+from .axes import take_bracketed_position, take_coordinate, take_epoch_of_split
 from .brackets import read_qualified, read_vectors
 from .candidate import Candidate, candidate_at
 from .heads import read_head
@@ -90,7 +90,7 @@ def _read_segment(passage: Passage, start: int, end: int) -> None:
 
 def _take(passage: Passage, candidate: Candidate) -> int | None:
     """Read one number; where reading goes on, or None if it is part of a name."""
-    for take in (take_coordinate, take_epoch_of_split):
+    for take in (take_coordinate, take_epoch_of_split, take_bracketed_position):
         if (stop := take(passage, candidate)) is not None:
             return stop
     if candidate.is_assigned:

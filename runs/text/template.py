@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from .decimals import MARGIN, parse_column
+from .decimals import parse_column
 from .numbers import is_non_finite_word
 from .reading import Reading, Span
 
@@ -86,16 +86,16 @@ class Template:
         return np.asfortranarray(flat.reshape(count, width)[:, list(self.json_places)])
 
     def _parse_bulk(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
-        text = b"\n" * MARGIN + joined.translate(TO_TOKENS) + b"\n"
-        codes = np.frombuffer(text, dtype=np.uint8)
-        is_token = codes > 32
-        edges = np.flatnonzero(is_token[1:] != is_token[:-1]) + 1
+        codes = np.frombuffer(joined.translate(TO_TOKENS), dtype=np.uint8)
+        is_token = np.zeros(len(codes) + 2, dtype=bool)
+        np.greater(codes, 32, out=is_token[1:-1])
+        edges = np.flatnonzero(is_token[1:] != is_token[:-1])
         if len(edges) != 2 * self.token_count * count:
             return None
-        borders = edges.reshape(count, 2 * self.token_count)
-        line_ends = np.flatnonzero(codes == 10)[MARGIN:]
+        borders = edges.astype(np.int32).reshape(count, 2 * self.token_count)
+        line_ends = np.flatnonzero(codes == 10)
         # As many tokens in every line, not only on average.
-        if (borders[:, -1] > line_ends).any() or (borders[1:, 0] < line_ends[:-1]).any():
+        if (borders[:-1, -1] > line_ends).any() or (borders[1:, 0] < line_ends).any():
             return None
         columns: dict[int, npt.NDArray[np.float64]] = {}
         for token in self.used:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mltd.runs.harvest import Ints
-from mltd.runs.text.decimals import MARGIN, Codes, _parse_alike, parse_column
+from mltd.runs.text.decimals import Codes, _parse_alike, parse_column
 
 FORMS = [
     "{:.4f}",
@@ -27,9 +27,9 @@ FORMS = [
 
 
 def column(texts: list[str]) -> tuple[Codes, Ints, Ints]:
-    text = b"\n" * MARGIN + b" ".join(text.strip().encode() for text in texts)
+    text = b" ".join(text.strip().encode() for text in texts)
     lengths = np.array([len(text.strip()) for text in texts])
-    starts = MARGIN + np.concatenate([[0], np.cumsum(lengths[:-1] + 1)])
+    starts = np.concatenate([[0], np.cumsum(lengths[:-1] + 1)])
     return np.frombuffer(text, dtype=np.uint8), starts, starts + lengths
 
 
@@ -52,11 +52,8 @@ def test_every_bit_is_right(numbers: list[float], form: str) -> None:
         texts = [form.format(number) for number in numbers]
     found = parse_column(*column(texts))
     expected = [float(text) for text in texts]
-    if max(map(len, texts)) > MARGIN:
-        assert found is None
-    else:
-        assert found is not None
-        assert bits(found.tolist()) == bits(expected)
+    assert found is not None
+    assert bits(found.tolist()) == bits(expected)
 
 
 @pytest.mark.parametrize("form", FORMS[:6])
