@@ -32,6 +32,8 @@ class Coordinates:
         self._epoch_base: float | None = None
         self._inner_offset = 0.0
         self._last_inner = np.nan
+        self._step_offset = 0.0
+        self._last_printed = (np.nan, np.nan)
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -49,6 +51,7 @@ class Coordinates:
         self._states_step = False
         self._epoch_base = None
         self._inner_offset, self._last_inner = 0.0, np.nan
+        self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
 
     def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
         """Add the rows of a harvest; the number of the first one."""
@@ -64,6 +67,7 @@ class Coordinates:
             known = axes["epoch"][np.isfinite(axes["epoch"])]
             self._epoch_base = None if len(known) == 0 else (0.0 if known[0] < 1 else 1.0)
         self._derive_step(axes, count)
+        self._count_steps_on(axes, count)
         for axis in AXES:
             values = axes.get(axis)
             if values is None and axis not in self.axes:
@@ -112,6 +116,37 @@ class Coordinates:
         offset = self._inner_offset + np.cumsum(np.where(restarts, previous + 1, 0.0))
         self._inner_offset, self._last_inner = float(offset[-1]), float(inner[-1])
         return inner + offset
+
+    def _count_steps_on(self, axes: dict[str, Floats], count: int) -> None:
+        """Make steps that begin again with every epoch steps of the whole training.
+
+        They fall when the epoch rises; after a restart from a checkpoint it does not.
+        """
+        step = axes.get("step")
+        if step is None:
+            return
+        epoch = fill_forward(
+            axes.get("epoch", np.full(count, np.nan)), self._carry.get("epoch", np.nan)
+        )
+        here = np.flatnonzero(np.isfinite(step) & np.isfinite(epoch))
+        if len(here) == 0:
+            return
+        steps = np.concatenate([[self._last_printed[0]], step[here]])
+        epochs = np.concatenate([[self._last_printed[1]], epoch[here]])
+        self._last_printed = (float(steps[-1]), float(epochs[-1]))
+        falls = steps[1:] < steps[:-1]
+        added = np.where(falls & (epochs[1:] > epochs[:-1]), steps[:-1] + (steps[1:] == 0), 0.0)
+        is_restart = falls & (epochs[1:] <= epochs[:-1])
+        if not added.any() and not self._step_offset and not is_restart.any():
+            return
+        total = np.cumsum(added) + self._step_offset
+        # A restart counts from its own steps again.
+        dropped = np.maximum.accumulate(np.where(is_restart, total, 0.0))
+        offset = total - dropped
+        self._step_offset = float(offset[-1])
+        counted = step.copy()
+        counted[here] += offset
+        axes["step"] = counted
 
     def current_steps(self, harvest: Harvest, lines: Ints) -> list[float | None]:
         """The step (else the epoch) that was current at lines of the harvest added last."""

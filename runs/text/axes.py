@@ -142,7 +142,9 @@ def _locates(passage: Passage, candidate: Candidate, key: str, named: AxisName) 
         return False
     if candidate.is_assigned and before and not passage.roles.split_of(before):
         return False  # "number of skipped iterations: 3"
-    return not passage.slots or key.casefold() not in _PLURAL_AXES
+    # "needed for iters 600,000" and "| Steps: 24" count, "(epoch: 1, iters: 100" locates.
+    is_plural = key.split()[-1].casefold() in _PLURAL_AXES
+    return not is_plural or not (passage.slots or before)
 
 
 def _settle_axis(

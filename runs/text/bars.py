@@ -27,7 +27,7 @@ _KERAS = re.compile(
 )
 """`256/10000 [>.....] - ETA: 57s - loss: 0.68`, `12/40 ━━━━━━ 3s 66ms/step - loss: 0.6`."""
 _MMCV = re.compile(
-    r"\[[>=#\s.]{8,}\]\s*(?P<n>\d+)/(?P<total>\d+),\s*[\d.]+\s*\w+/s(?:,\s*elapsed:\s*\d+s)?"
+    r"\[[>=#\s.\-]{8,}\]\s*(?P<n>\d+)/(?P<total>\d+),\s*[\d.]+\s*\w+/s(?:,\s*elapsed:\s*\d+s)?"
     r"(?:,\s*ETA:\s*\d+s)?"
 )
 """`[>>>>    ] 10/60, 3.2 task/s, elapsed: 3s, ETA:  5s`."""

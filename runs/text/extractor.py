@@ -28,7 +28,7 @@ from .tables import TableReader
 from .template import learn
 
 _IGNORED = b"0123456789.+-eE \t=>#\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x81\x94\x95\x9a"
-_VALUE_DIGITS = re.compile(rb"(?<![A-Za-z_@])[-+]?\b\d[\d.,]*(?:[eE][-+]?\d+)?")
+_VALUE_DIGITS = re.compile(rb"(?<![A-Za-z_@])(?<![A-Za-z_]-)[-+]?\b\d[\d.,]*(?:[eE][-+]?\d+)?")
 _TABLE = 1
 """Number of the plan that all table lines share."""
 MAX_PLANS = 100_000

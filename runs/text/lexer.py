@@ -65,8 +65,9 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     reading.split = reading.split or roles.split_of(found.head_words)
     head_end = min((slot.span[0] for slot in reading.slots), default=offset + len(body))
     reading.level = level_of(c for c in reading.coordinates if c.span[0] < head_end)
-    if not reading.slots and reading.bar is None and _is_sentence(body):
-        reading.coordinates.clear()
+    is_mention = _is_sentence(body) or reading.is_setting_like
+    if not reading.slots and reading.bar is None and is_mention:
+        reading.coordinates.clear()  # a sentence in passing, or a setting such as `niter: 600000`
 
 
 def _read_bar(body: str, offset: int, reading: Reading) -> str:

@@ -25,7 +25,7 @@ _KEPT = b"0123456789.+-eE\n"
 TO_TOKENS = bytes(code if code in _KEPT else 32 for code in range(256))
 """Everything that cannot be part of a number becomes a space."""
 _TOKEN = re.compile(rb"\S+")
-_KEY_WITH_DIGIT = re.compile(r"\S*(?:[^\W\d]|[@.(])\d\S*")
+_KEY_WITH_DIGIT = re.compile(r"\S*(?:[^\W\d]-?|[@.(])\d\S*")
 _LIST_INDEX = re.compile(r"\[\d+\]$")
 BULK = 64
 """From this many lines on, working on whole columns is faster than line by line."""

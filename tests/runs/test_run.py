@@ -119,3 +119,24 @@ def test_filling_forward_repeats_the_last_number(values: list[float], carry: flo
     for value, found in zip(values, filled.tolist(), strict=True):
         last = last if np.isnan(value) else value
         assert found == last
+
+
+def test_steps_that_begin_again_with_every_epoch_are_counted_on() -> None:
+    key = ColumnKey("loss")
+    run = run_of(
+        harvest([key] * 4, epoch=[1, 1, 2, 2], step=[25, 50, 25, 50]),
+        harvest([key] * 3, epoch=[3, 3, 4], step=[25, 50, 25]),
+    )
+    assert run.series[0].axis("step").tolist() == [25, 50, 75, 100, 125, 150, 175]
+
+
+def test_steps_of_epochs_may_begin_at_zero() -> None:
+    key = ColumnKey("loss")
+    run = run_of(harvest([key] * 4, epoch=[0, 0, 1, 1], step=[0, 1, 0, 1]))
+    assert run.series[0].axis("step").tolist() == [0, 1, 2, 3]
+
+
+def test_a_restart_is_not_counted_on() -> None:
+    key = ColumnKey("loss")
+    run = run_of(harvest([key] * 5, epoch=[1, 2, 2, 1, 2], step=[10, 20, 30, 10, 20]))
+    assert run.series[0].axis("step").tolist() == [10, 20, 30, 10, 20]

@@ -244,3 +244,13 @@ def test_more_shapes_than_can_be_remembered_cost_no_metrics(
     words = ["".join(chr(97 + (i >> k) % 26) for k in (0, 2, 4, 7)) for i in range(200)]
     log = "".join(f"note {word}\nstep {i} loss {i}.5\n" for i, word in enumerate(words))
     assert values(read(log), "loss") == [i + 0.5 for i in range(200)]
+
+
+def test_numbers_joined_to_a_name_by_a_hyphen_tell_series_apart() -> None:
+    log = "".join(f"step {i}\nROUGE-{k}: {i + k / 10}\n" for i in range(3) for k in (1, 2))
+    assert values(read(log), "ROUGE-2") == [0.2, 1.2, 2.2]
+
+
+def test_a_setting_that_names_a_step_is_no_step() -> None:
+    log = "  niter: 600000\n  lr: 0.1\nval_loss: 3.0\nstep 10 loss 2.0\n"
+    assert points(read(log))["val_loss"] == [(3, None, 3.0)]
