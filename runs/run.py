@@ -237,7 +237,6 @@ def _spellings(key: ColumnKey) -> Iterator[str]:
             yield f"{key.split}/{name} ({key.level})"
     if key.unit:
         yield f"{name} [{key.unit}]"
-    yield f"{name} ({key.split or '-'} {key.level or '-'} {key.unit or '-'})"
     number = 2
     while True:
         yield f"{name} #{number}"

@@ -64,8 +64,9 @@ class Assembly:
         if reading.bar is not None:
             drawn = matrix[:, template.extras["n"]]
             total = matrix[:, template.extras["total"]]
-            group.axes.setdefault("inner", drawn)
-            group.axes.setdefault("inner total", total)
+            if not reading.is_evaluation:
+                group.axes.setdefault("inner", drawn)
+                group.axes.setdefault("inner total", total)
             complete = drawn >= total
         if reading.stamp:
             digits = self._view.columns(indices, *reading.stamp_span)

@@ -25,6 +25,8 @@ _ESCAPES = re.compile(
     """,
     re.VERBOSE,
 )
+_CURSOR_MOVES = re.compile(rb"\x1b\[[\d;]*[ABEFGHf]")
+"""What follows is drawn somewhere else: nested progress bars move between their lines."""
 _LINE_END = re.compile(rb"\r+\n")
 _REDRAWN = b"\x00"
 """Marks a piece that ended in a carriage return: a progress bar redrawing itself."""
@@ -65,7 +67,7 @@ def clean(chunk: bytes, *, is_open: bool = False) -> CleanChunk:
 
 def _without_controls(chunk: bytes) -> bytes:
     if b"\x1b" in chunk:
-        chunk = _ESCAPES.sub(b"", chunk)
+        chunk = _ESCAPES.sub(b"", _CURSOR_MOVES.sub(b"\r", chunk))
     if b"\x08" in chunk:
         chunk = chunk.replace(b"\x08", b"\r")
     if b"\x00" in chunk:

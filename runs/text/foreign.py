@@ -35,6 +35,8 @@ _NO_LOG = re.compile(
     | >>>\s(?:import|from|\w+\s*=|[\w.]+\()
     | \s*\([\w.-]+\):\s                                  # the printed structure of a model
     | \s*[A-Z][A-Z0-9_]{5,}=\S                           # environment variables
+    | \s+(?:CPU|Run|Turnaround)\ time\s+:               # LSF's report on a job
+    | \s+(?:Max|Average|Total\ Requested|Delta)\ Memory\s+:
     """,
     re.VERBOSE,
 )

@@ -84,7 +84,9 @@ def _read_fractions(passage: Passage) -> int | None:
     end = fractions[-1].end()
     axes = ["epoch", "inner"]
     if len(fractions) == 1:
-        axes = ["inner" if _KERAS_TIME.match(passage.text, end) else "step"]
+        # `[70/79]` says how far a loop is, and loops are run again and again.
+        is_inner = passage.text.lstrip().startswith("[") or _KERAS_TIME.match(passage.text, end)
+        axes = ["inner" if is_inner else "step"]
     for axis, fraction in zip(axes, fractions, strict=False):
         passage.add_coordinate(axis, fraction.span("n"), precedence.HEAD, fraction.span("total"))
     return end

@@ -63,6 +63,9 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     reading.slots.extend(found.slots)
     reading.coordinates.extend(found.coordinates)
     reading.split = reading.split or roles.split_of(found.head_words)
+    if reading.is_evaluation:
+        # How far an evaluation is says nothing about how far the training is.
+        reading.coordinates = [c for c in reading.coordinates if c.axis != "inner"]
     head_end = min((slot.span[0] for slot in reading.slots), default=offset + len(body))
     reading.level = level_of(c for c in reading.coordinates if c.span[0] < head_end)
     is_mention = _is_sentence(body) or reading.is_setting_like

@@ -71,6 +71,11 @@ class Reading:
     config: dict[str, object] | None = None
 
     @property
+    def is_evaluation(self) -> bool:
+        """The line speaks of data that the model is not trained on."""
+        return self.split in ("val", "test")
+
+    @property
     def is_anchored(self) -> bool:
         """The line itself says where in training it belongs."""
         return bool(self.coordinates) or self.bar is not None

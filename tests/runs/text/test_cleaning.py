@@ -82,3 +82,9 @@ def test_a_vertical_tab_is_no_redraw() -> None:
     chunk = clean(b"a\x0b\nb\rc\n")
     assert chunk.line is not None
     assert chunk.line.tolist() == [0, 1, 1]
+
+
+def test_moving_the_cursor_begins_another_piece() -> None:
+    chunk = clean(b"Validation: |  | 0/? [00:00<?, ?it/s]\x1b[A[12/09/24] loss 2\n")
+    assert chunk.pieces == [b"Validation: |  | 0/? [00:00<?, ?it/s]", b"[12/09/24] loss 2"]
+    assert chunk.lines == 1

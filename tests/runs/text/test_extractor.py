@@ -254,3 +254,19 @@ def test_numbers_joined_to_a_name_by_a_hyphen_tell_series_apart() -> None:
 def test_a_setting_that_names_a_step_is_no_step() -> None:
     log = "  niter: 600000\n  lr: 0.1\nval_loss: 3.0\nstep 10 loss 2.0\n"
     assert points(read(log))["val_loss"] == [(3, None, 3.0)]
+
+
+def test_the_progress_of_an_evaluation_is_no_step() -> None:
+    log = "".join(f"Epoch: [{e}]  [ {i}/100]  loss: {e}.{i}\n" for e in (0, 1) for i in (50, 99))
+    log = log.replace("Epoch: [1]", "Test:  [ 3/79]  loss: 0.5\nEpoch: [1]", 1)
+    found = points(read(log))
+    assert [step for _, step, _ in found["loss"]] == [50, 99, 150, 199]
+    assert found["Test loss"] == [(3, 99.0, 0.5)]
+
+
+def test_a_job_report_of_the_scheduler_is_no_metric() -> None:
+    log = "".join(
+        f"step {i} loss {i}.5\n    CPU time :      {i}.2 sec.\n    Max Memory :   {i} MB\n"
+        for i in range(5)
+    )
+    assert [series.name for series in read(log).series] == ["loss"]
