@@ -210,4 +210,4 @@ def _duration(seconds: float) -> str:
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{max(seconds, 0):.3g} s"
+    return f"{seconds:.3g} s" if seconds >= 1 else "less than 1 s"

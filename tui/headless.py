@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -81,7 +82,7 @@ def check(names: list[str], *, as_json: bool) -> int:
         if as_json:
             write_json(document(loaded.run, seconds))
         else:
-            _write_lines(render_run(loaded.run, unicode=_is_unicode()))
+            _write_lines(render_run(loaded.run, unicode=_is_unicode(), columns=_columns()))
     return status
 
 
@@ -130,7 +131,9 @@ def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> in
                 if as_json:
                     write_json(document(run.loaded.run, 0.0))
                 else:
-                    _write_lines(render_run(run.loaded.run, unicode=_is_unicode()))
+                    _write_lines(
+                        render_run(run.loaded.run, unicode=_is_unicode(), columns=_columns())
+                    )
             fresh = [problem for run in live for problem in run.loaded.problems]
             for problem in fresh[complained:]:
                 complain(problem)
@@ -182,7 +185,7 @@ def demo() -> int:
         kept = [file for file in files.files if file.path in own]
         loaded = load(RunFiles(recording.title, files.root, kept))
         loaded.run.is_over = True
-        _write_lines(["", *render_run(loaded.run, unicode=_is_unicode())])
+        _write_lines(["", *render_run(loaded.run, unicode=_is_unicode(), columns=_columns())])
         _write_lines([f"  what was really done: {recording.truth}"])
     return 0
 
@@ -192,6 +195,11 @@ def _write_lines(lines: Iterable[str]) -> None:
     for line in lines:
         sys.stdout.write(line.encode(encoding, "replace").decode(encoding) + "\n")
     sys.stdout.flush()
+
+
+def _columns() -> int:
+    """Width of the terminal, 0 if the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
 def _is_unicode() -> bool:

@@ -30,6 +30,10 @@ _MARKS = {
     "finished": "✔",
 }
 TREND_WIDTH = 24
+NUMBERS_WIDTH = 52
+"""Columns of a metric's row that its name and trend do not get."""
+WIDE = 112
+"""Columns laid out for where there is no terminal."""
 MAX_SERIES = 40
 MAX_EVENTS = 20
 TITLE_WIDTH = 140
@@ -70,8 +74,14 @@ def short(value: float) -> str:
     return f"{value:.4g}"
 
 
-def render_run(run: Run, *, unicode: bool = True) -> Iterator[str]:
-    """Lines that describe a run: state, files, metrics, events."""
+def render_run(run: Run, *, unicode: bool = True, columns: int = 0) -> Iterator[str]:
+    """Lines that describe a run: state, files, metrics, events; cut to a terminal's columns."""
+    for line in _render(run, unicode=unicode, columns=columns):
+        is_cut = 0 < columns < len(line)
+        yield line[: columns - 1] + ("…" if unicode else "~") if is_cut else line
+
+
+def _render(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
     state, reason = run_state(run)
     yield f"{printable(run.name)}: {state.value} ({printable(reason)})"
     for source in run.files:
@@ -81,7 +91,7 @@ def render_run(run: Run, *, unicode: bool = True) -> Iterator[str]:
             f"  {printable(source.path)}  {source.format}, {source.lines:,} lines, "
             f"{source.bytes:,} bytes{again}{note}"
         )
-    yield from _render_series(run, unicode=unicode)
+    yield from _render_series(run, unicode=unicode, columns=columns or WIDE)
     yield from _render_events(run, unicode=unicode)
     if run.config:
         names = ", ".join(printable(str(name)) for name in list(run.config)[:8])
@@ -89,13 +99,15 @@ def render_run(run: Run, *, unicode: bool = True) -> Iterator[str]:
         yield f"  settings: {names}{more}"
 
 
-def _render_series(run: Run, *, unicode: bool) -> Iterator[str]:
+def _render_series(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
     shown = [s for s in run.series if not (s.role or "").startswith("axis/")]
     if not shown:
         yield "  no metrics found"
         return
     shown.sort(key=lambda s: s.role is None)
-    width = min(36, max(len(s.name) for s in shown[:MAX_SERIES]))
+    longest = max(len("metric"), *(len(s.name) for s in shown[:MAX_SERIES]))
+    width = min(longest, max(16, columns - NUMBERS_WIDTH - TREND_WIDTH))
+    trend_width = max(8, min(TREND_WIDTH, columns - NUMBERS_WIDTH - width))
     yield f"  {'metric':<{width}}  {'role':<12} {'points':>9}  {'first':>9}  {'last':>9}  trend"
     for series in shown[:MAX_SERIES]:
         name = printable(series.name)
@@ -104,7 +116,8 @@ def _render_series(run: Run, *, unicode: bool) -> Iterator[str]:
         yield (
             f"  {name:<{width}}  {series.role or '-':<12.12} {len(series):>9,}  "
             f"{short(float(series.values[0])):>9}  {short(float(series.values[-1])):>9}  "
-            f"{trend(series, unicode=unicode)}{f'  {bad:,} not finite' if bad else ''}"
+            f"{trend(series, trend_width, unicode=unicode)}"
+            f"{f'  {bad:,} not finite' if bad else ''}"
         )
     if len(shown) > MAX_SERIES:
         yield f"  and {len(shown) - MAX_SERIES} more metrics (all of them: --json)"

@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 import zstandard
 
+from mltd.runs.ingest import read_file
+from mltd.runs.run import Run
 from mltd.tui.cli import main
+from mltd.tui.plain_text import render_run
 
 LOG = "".join(f"step {i}/100: loss {3 / (i + 1):.4f}, lr 1e-3\n" for i in range(20))
 
@@ -267,3 +270,14 @@ def test_without_a_command_the_usage_is_shown(capfd: pytest.CaptureFixture[str])
         main([])
     assert ended.value.code == 2
     assert "usage: mltd-tui" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("columns", [80, 60, 200])
+def test_text_fits_the_terminal(tmp_path: Path, columns: int) -> None:
+    (tmp_path / "train.log").write_text(LOG + "RuntimeError: " + "boom " * 60 + "\n")
+    run = Run("a training with a rather long name that says a lot")
+    read_file(run, str(tmp_path / "train.log"))
+    lines = list(render_run(run, columns=columns))
+    assert max(map(len, lines)) <= columns
+    assert any(line.lstrip().startswith("loss ") for line in lines)
+    assert any("█" in line for line in lines) or columns < 80
