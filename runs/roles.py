@@ -14,6 +14,8 @@ from importlib import resources
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[\s_\-./:|()\[\]{}#,'\"]+")
+_LONGEST_NAME = 120
+"""Characters; longer phrases are prose that happens to end in "loss"."""
 _STATISTICS = frozenset({"num", "std", "count", "min", "max", "var", "n"})
 _RATE = re.compile(r"[a-z]/s(?:ec(?:ond)?)?$", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"(?:ENV\[)?[A-Z][A-Z0-9]*_[A-Z0-9_]{4,}\]?")
@@ -52,10 +54,11 @@ class Roles:
         rules = self.table["roles"]
         assert isinstance(rules, list)
         for rule in rules:
+            wild = [_wildcard(name) for name in rule["names"] if "*" in name]
+            if wild:
+                patterns.append((re.compile("|".join(wild)), rule["role"]))
             for name in rule["names"]:
-                if "*" in name:
-                    patterns.append((_wildcard(name), rule["role"]))
-                else:
+                if "*" not in name:
                     exact.setdefault(name, rule["role"])
         return exact, patterns
 
@@ -137,6 +140,8 @@ class Roles:
         exact, patterns = self._role_rules
         if (role := exact.get(words)) is not None:
             return role
+        if len(words) > _LONGEST_NAME:
+            return None
         return next((role for pattern, role in patterns if pattern.fullmatch(words)), None)
 
     @lru_cache(maxsize=16384)  # noqa: B019
@@ -175,10 +180,10 @@ def _rank_by_name(tables: Mapping[str, list[str]]) -> dict[str, tuple[str, int]]
     }
 
 
-def _wildcard(name: str) -> re.Pattern[str]:
+def _wildcard(name: str) -> str:
     # A star beside a space may also match nothing, together with that space.
     escaped = re.escape(name).replace(r"\*\ ", r"(?:.* )?").replace(r"\ \*", r"(?: .*)?")
-    return re.compile(escaped.replace(r"\*", ".*"))
+    return escaped.replace(r"\*", ".*")
 
 
 @lru_cache(maxsize=1)

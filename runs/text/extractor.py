@@ -22,6 +22,7 @@ from ..roles import Roles, shipped
 from .assembly import Assembly
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
+from .families import Families
 from .grids import GridReader
 from .plan import Pattern, Plan, Planner, Shape, shipped_patterns
 from .tables import TableReader
@@ -50,6 +51,7 @@ class TextReader:
         self._numbers: dict[bytes, int] = {b"": _TABLE}
         self._plans: list[Plan] = [Plan(Shape.NOTHING), Plan(Shape.TABLE)]
         self._has_tables = False
+        self._families = Families()
         self._sharp: set[int] = set()
         """Plans whose lines differ in digits inside names: told apart line by line."""
         self._tables = TableReader(self._planner.roles)
@@ -105,7 +107,11 @@ class TextReader:
         number = self._numbers.get(skeleton)
         if number is not None:
             return number
+        family = self._families.of(piece)
+        if family.is_idle:
+            return 0  # not remembered: there may be as many skeletons as lines
         plan = self._planner.plan(piece)
+        family.note(plan, self._planner.roles)
         if plan.is_idle:
             number = 0
         elif plan.shape is Shape.TABLE and plan.rule is None:

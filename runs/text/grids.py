@@ -20,6 +20,12 @@ _FRACTION = re.compile(r"(?P<n>\d+)/\d+")
 _DURATION = re.compile(r"\d+(?::\d{2})+|\d+h\d+m|\?|-+|nan?")
 """`00:03`, `1h20m`, and what stands in for a time that is not known."""
 _NAME = re.compile(r"[^\W\d][\w./@%()-]*(?: [^\W\d][\w./@%()-]*){0,3}")
+_HEADER_WORD = re.compile(
+    r"epoch|step|iter|batch|round|tick|episode|loss|acc|err|score|\blr\b|rate|prec|map|ppl|f1|reward",
+    re.IGNORECASE,
+)
+"""One of these is in every header that names a coordinate or two metrics."""
+_TWO_NUMBERS = re.compile(r"\d\S*[\s|│]+\S*\d")
 MAX_CELLS = 40
 MAX_WIDTH = 600
 """Characters; nobody prints a wider table."""
@@ -29,6 +35,8 @@ def header_cells(text: str, roles: Roles) -> list[str] | None:
     """Column names if the line is a header of metrics, else None."""
     if len(text) > MAX_WIDTH:
         return None
+    if not _HEADER_WORD.search(text):
+        return None  # quickly, for prose
     cells = _header_cells(_TRAILING_BAR.sub("", text))
     if not 2 <= len(cells) <= MAX_CELLS or not all(map(_NAME.fullmatch, cells)):
         return None
@@ -42,6 +50,8 @@ def header_cells(text: str, roles: Roles) -> list[str] | None:
 def row_cells(text: str) -> list[str] | None:
     """Cells if the line is a row of numbers (the first cell may be a word), else None."""
     if len(text) > MAX_WIDTH:
+        return None
+    if not _TWO_NUMBERS.search(text):
         return None
     cells = _TRAILING_BAR.sub("", text).replace("|", " ").replace("│", " ").split()
     if not 2 <= len(cells) <= MAX_CELLS:

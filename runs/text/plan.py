@@ -21,6 +21,7 @@ from .reading import Coordinate, Reading, Slot
 from .tables import is_row, is_rule
 from .template import Template, learn
 
+_NUMBER_HINT = re.compile(r"\d|\bnan\b|\binf", re.IGNORECASE)
 _COORDINATES = ("step", "epoch", "tokens", "samples", "inner")
 
 
@@ -43,6 +44,15 @@ class Plan:
     rule: EventRule | None = None
     may_start_config: bool = False
     events_seen: int = 0
+
+    def may_hold_metrics(self, roles: Roles) -> bool:
+        """False if all its numbers have names that mean nothing, and no place in training."""
+        if self.shape is Shape.TABLE:
+            return True
+        if self.template is None:
+            return self.shape is Shape.CAREFUL
+        reading = self.template.reading
+        return reading.is_anchored or reading.is_record or any(s.is_known for s in reading.slots)
 
     @property
     def is_idle(self) -> bool:
@@ -117,6 +127,8 @@ class Planner:
         may_start = may_start_config(text)
         if rule is not None and rule.kind in FAILURES:
             return Plan(Shape.NOTHING, rule=rule)
+        if not _NUMBER_HINT.search(text):
+            return Plan(Shape.NOTHING, rule=rule, may_start_config=may_start)
         reading = self.read(text)
         if reading.bar is not None and not reading.slots and _is_side_bar(text):
             reading = Reading()

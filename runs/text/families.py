@@ -1,0 +1,62 @@
+"""Shapes that differ only in ids, hashes and paths: judged together, not one by one.
+
+A line such as `worker 3fa2 wrote /data/8c1e.bin` has another skeleton each time. What such
+lines have in common is found by folding every word that contains a digit; if the first
+members of a family hold nothing of interest, the others are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..roles import Roles
+from .plan import Plan
+
+_WORD_WITH_DIGIT = re.compile(rb"[\w/.+~\x80-\xff-]*\d[\w/.+~\x80-\xff-]*")
+_ENOUGH_MEMBERS = 24
+"""Members that must be of no interest before the rest are taken to be."""
+_MOST_EVENTS = 500
+"""Members with an event after which further ones are left out."""
+_MOST_FAMILIES = 20_000
+_HEAD = 400
+"""Bytes of a line that decide its family."""
+
+
+@dataclass(slots=True)
+class Family:
+    """What the members that were read so far had in them."""
+
+    members: int = 0
+    events: int = 0
+    has_metrics: bool = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing new is to be expected from further members."""
+        if self.has_metrics or self.members < _ENOUGH_MEMBERS:
+            return False
+        return self.events == 0 or self.events > _MOST_EVENTS
+
+    def note(self, plan: Plan, roles: Roles) -> None:
+        """Count one more member, planned as `plan`."""
+        self.members += 1
+        self.events += plan.rule is not None or plan.may_start_config
+        self.has_metrics |= plan.may_hold_metrics(roles)
+
+
+class Families:
+    """Finds the family of a line."""
+
+    def __init__(self) -> None:
+        self._by_fold: dict[bytes, Family] = {}
+
+    def of(self, piece: bytes) -> Family:
+        """The family of a line; a new one is forgotten if there are too many."""
+        fold = _WORD_WITH_DIGIT.sub(b"#", piece[:_HEAD])
+        family = self._by_fold.get(fold)
+        if family is None:
+            family = Family()
+            if len(self._by_fold) < _MOST_FAMILIES:
+                self._by_fold[fold] = family
+        return family
