@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 
 import numpy as np
@@ -83,7 +84,10 @@ def render_run(run: Run, *, unicode: bool = True, columns: int = 0) -> Iterator[
 
 def _render(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
     state, reason = run_state(run)
-    yield f"{printable(run.name)}: {state.value} ({printable(reason)})"
+    yield f"{printable(run.name)}: {state.value}"
+    yield from textwrap.wrap(
+        printable(reason), columns or WIDE, initial_indent="  ", subsequent_indent="  "
+    )
     for source in run.files:
         note = f"  [{printable(source.note)}]" if source.note else ""
         again = f", {source.generations} generations" if source.generations > 1 else ""
@@ -113,11 +117,12 @@ def _render_series(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
         name = printable(series.name)
         name = name if len(name) <= width else name[: width - 1] + "…"
         bad = int((~np.isfinite(series.values)).sum())
+        remark = f"  {bad:,} not finite" if bad else ""
+        room = max(8, min(trend_width, columns - NUMBERS_WIDTH - width - len(remark)))
         yield (
             f"  {name:<{width}}  {series.role or '-':<12.12} {len(series):>9,}  "
             f"{short(float(series.values[0])):>9}  {short(float(series.values[-1])):>9}  "
-            f"{trend(series, trend_width, unicode=unicode)}"
-            f"{f'  {bad:,} not finite' if bad else ''}"
+            f"{trend(series, room, unicode=unicode)}{remark}"
         )
     if len(shown) > MAX_SERIES:
         yield f"  and {len(shown) - MAX_SERIES} more metrics (all of them: --json)"
