@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 
+from .formats.format import Reader
 from .harvest import Harvest
 from .text.extractor import TextReader
 
@@ -36,10 +37,9 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def stretches(path: str, size: int) -> Iterator[Stretch]:
+def stretches(path: str, size: int, start: int = 0) -> Iterator[Stretch]:
     """Spans of whole lines that cover the file up to `size`, outside of tracebacks."""
     with open(path, "rb", buffering=0) as file:
-        start = 0
         while start < size:
             end = min(start + STRETCH, size)
             if end < size:
@@ -99,7 +99,7 @@ def _read_stretch(path: str, span: Stretch) -> list[Harvest]:
     return list(feed_all(_reader, data))
 
 
-def feed_all(reader: TextReader, data: bytes) -> Iterator[Harvest]:
+def feed_all(reader: Reader, data: bytes) -> Iterator[Harvest]:
     """Feed a reader everything there is, in bites that fit the processor's cache."""
     position = 0
     while position < len(data):
@@ -113,12 +113,17 @@ def feed_all(reader: TextReader, data: bytes) -> Iterator[Harvest]:
         yield harvest
 
 
+def start_workers(count: int) -> ProcessPoolExecutor:
+    """Processes that share what this one has imported, where that is safe."""
+    # With other threads alive, a fork may copy a lock that nobody will ever release.
+    method = "fork" if threading.active_count() == 1 else "spawn"
+    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(method))
+
+
 def read_in_parallel(path: str, size: int, workers: int | None = None) -> Iterator[Harvest]:
     """Harvests of the first `size` bytes of a text file, in order."""
     count = workers or usable_cores()
-    # A fork shares what is already imported; with other threads alive it may deadlock.
-    method = "fork" if threading.active_count() == 1 else "spawn"
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(method)) as pool:
+    with start_workers(count) as pool:
         pending: deque[Future[list[Harvest]]] = deque()
         for span in stretches(path, size):
             pending.append(pool.submit(_read_stretch, path, span))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .bulk import BITE, WORTH_IT, read_in_parallel
+from .bulk_tables import read_table_in_parallel
 from .config import read_config_file
 from .discovery import Purpose, RunFiles
 from .errors import FormatError, InputError, MltdError
@@ -21,7 +22,7 @@ from .sources.inputs import Utf8Transcoder, open_bytes
 HEAD = 64 << 10
 ENOUGH_TO_RECOGNISE = 4096
 """A growing file is judged when it has this many bytes, or two lines, or pauses."""
-_PARALLEL_FORMATS = frozenset({"text", "jsonl"})
+_TEXT_FORMATS = frozenset({"text", "jsonl"})
 
 
 class FileFeed:
@@ -88,7 +89,7 @@ class FileFeed:
         if self._reader is None:
             if self._waiting and self._recognise(final=True):
                 self.feed(b"")
-        elif self.source.format in _PARALLEL_FORMATS and b"\n" in self._waiting:
+        elif self.source.format in _TEXT_FORMATS and b"\n" in self._waiting:
             # Complete lines wait only if a traceback or a dump seemed to go on.
             end = self._waiting.rfind(b"\n") + 1
             complete, unfinished = self._waiting[:end], self._waiting[end:]
@@ -175,8 +176,8 @@ def read_file(run: Run, path: str) -> FileFeed:
     with open_bytes(path) as stream:
         feed = FileFeed(run, path)
         try:
-            if not stream.compression and _is_worth_workers(feed, path):
-                _read_with_workers(feed, path)
+            if not stream.compression and (form := _format_for_workers(path)):
+                _read_with_workers(feed, path, form)
             else:
                 for chunk, final in _chunks(stream):
                     feed.feed(chunk, final=final)
@@ -206,20 +207,22 @@ def _chunks(stream: object) -> Iterator[tuple[bytes, bool]]:
             return
 
 
-def _is_worth_workers(feed: FileFeed, path: str) -> bool:
+def _format_for_workers(path: str) -> str:
+    """The format of a file that several processes can read faster than one; else nothing."""
     if os.path.getsize(path) < WORTH_IT:
-        return False
+        return ""
     with open(path, "rb", buffering=0) as file:
         head = file.read(HEAD)
     if Utf8Transcoder().feed(head, final=True) != head:
-        return False
+        return ""
     form = default_registry().recognise(head, path)
-    return form is not None and form.name in _PARALLEL_FORMATS
+    return form.name if form is not None and form.name in (*_TEXT_FORMATS, "csv") else ""
 
 
-def _read_with_workers(feed: FileFeed, path: str) -> None:
+def _read_with_workers(feed: FileFeed, path: str, form: str) -> None:
     size = os.path.getsize(path)
     with open(path, "rb", buffering=0) as file:
         feed.recognise(file.read(HEAD))
-    for harvest in read_in_parallel(path, size):
+    read = read_table_in_parallel if form == "csv" else read_in_parallel
+    for harvest in read(path, size):
         feed.take(harvest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 from .discovery import RunFiles
@@ -84,16 +84,27 @@ class _FollowedFile:
 
 
 def follow(
-    runs: list[LiveRun], poll_seconds: float | None = None
+    runs: list[LiveRun],
+    poll_seconds: float | None = None,
+    *,
+    report: Callable[[str], None] | None = None,
 ) -> Generator[list[LiveRun], None, None]:
-    """Yield the runs that changed, each time some did; the first time all of them."""
+    """Yield the runs that changed, each time some did; the first time all of them.
+
+    `report` is told once, in a sentence, about every file that inotify cannot follow.
+    """
     owner = {path: run for run in runs for path in run.paths}
+    told: dict[Path, str] = {}
     for run in runs:
         run.read()
     yield list(runs)
     with Watcher(list(owner), poll_seconds=poll_seconds or current().poll_seconds) as watcher:
         while True:
             changed = watcher.wait(QUIET)
+            for path, note in watcher.notes().items():
+                if report is not None and told.get(path) != note:
+                    told[path] = note
+                    report(f"{path}: {note}")
             grown = [run for run in runs if run.read(changed & set(run.paths))]
             if not changed:
                 grown = [run for run in runs if run.settle()]

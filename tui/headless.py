@@ -30,6 +30,10 @@ def complain(problem: MltdError) -> None:
     sys.stderr.write(f"mltd-tui: {printable(str(problem))}\n")
 
 
+def _note(sentence: str) -> None:
+    sys.stderr.write(f"mltd-tui: note: {printable(sentence)}\n")
+
+
 def find_runs(names: Iterable[str]) -> tuple[list[RunFiles], list[MltdError]]:
     """The runs behind the names a user gave, and what was wrong with some of them."""
     found: list[RunFiles] = []
@@ -42,7 +46,7 @@ def find_runs(names: Iterable[str]) -> tuple[list[RunFiles], list[MltdError]]:
             continue
         found.extend(run for run in discovery.runs if run not in found)
         for note in discovery.notes:
-            sys.stderr.write(f"mltd-tui: note: {printable(note)}\n")
+            _note(note)
     return found, problems
 
 
@@ -125,7 +129,7 @@ def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> in
     live = [LiveRun(files) for files in found]
     complained = 0
     try:
-        for changed in watch(live, poll_seconds):
+        for changed in watch(live, poll_seconds, report=_note):
             start = time.monotonic()
             for run in changed:
                 if as_json:

@@ -152,9 +152,16 @@ def harvest_table(
             axes[axis] = found
     columns = []
     row_splits = np.array(splits) if any(splits) else None
+    # Full columns share one array of rows, also on their way to another process.
+    all_rows: Ints = np.arange(len(values), dtype=np.int64)
     for position, name in enumerate(header.names):
-        rows: Ints = np.flatnonzero(present[:, position]).astype(np.int64)
+        is_full = bool(present[:, position].all())
+        rows: Ints = all_rows if is_full else np.flatnonzero(present[:, position])
         if not name or not len(rows):
+            continue
+        if is_full and row_splits is None:
+            full = np.ascontiguousarray(values[:, position])
+            columns.append(Column(ColumnKey(name), rows, full))
             continue
         for split in ("",) if row_splits is None else dict.fromkeys(row_splits[rows].tolist()):
             kept = rows if row_splits is None else rows[row_splits[rows] == split]

@@ -96,3 +96,34 @@ def test_a_file_that_shrinks_while_it_is_read(
     run = read(path)
     assert np.isfinite(run.series[0].values).all()
     assert run.files[0].bytes <= 30_000
+
+
+def write_table(path: Path, middle: str = "") -> None:
+    rows = [f"{i},{1 / (i + 1)!r},{i / 7:.4f}\n" for i in range(6000)]
+    rows[3000:3000] = [middle]
+    path.write_text("step,loss,lr\n" + "".join(rows))
+
+
+@pytest.mark.parametrize(
+    "middle",
+    [
+        "",
+        "step,loss,grad_norm\n",
+        '1,"0.5",0.1\n',
+        "7,,0.25\n",
+        "8,nan,0.25\n",
+        '9,"a quoted\ncell",0.1\n',
+    ],
+)
+def test_a_big_table_is_read_alike_by_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, middle: str
+) -> None:
+    path = tmp_path / "metrics.csv"
+    write_table(path, middle)
+    alone = read(path)
+    monkeypatch.setattr(ingest, "WORTH_IT", 1)
+    monkeypatch.setattr(bulk, "STRETCH", 20_000)
+    monkeypatch.setattr("mltd.runs.bulk_tables._HEAD", 4096)
+    together = read(path)
+    assert repr(facts(together)) == repr(facts(alone))
+    assert len(together.series[0]) >= 6000

@@ -10,6 +10,7 @@ import pytest
 from mltd.runs.discovery import Purpose, RunFile, RunFiles
 from mltd.runs.live import LiveRun, follow
 from mltd.runs.run import Run
+from mltd.runs.sources.watcher import Watcher
 
 
 def live_run(*paths: Path) -> LiveRun:
@@ -135,3 +136,17 @@ def test_a_table_that_is_written_again_with_a_new_column_is_not_counted_twice(
     table.write_text("step,loss,val_loss\n1,9.0,\n2,8.0,\n")
     live.read()
     assert losses(run) == [3.0, 2.0, 1.5, 9.0, 8.0]
+
+
+def test_a_file_that_inotify_cannot_follow_is_reported_once(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Watcher, "notes", lambda self: {log: "inotify missed a change"})
+    told: list[str] = []
+    news = follow([live_run(log)], report=told.append)
+    next(news)
+    for number in range(2):
+        append(log, f"step {number + 5} loss 1.0\n")
+        next(news)
+    news.close()
+    assert told == [f"{log}: inotify missed a change"]
