@@ -272,3 +272,16 @@ def test_long_hostile_lines_take_no_time(filler: str) -> None:
 
 def test_a_coordinate_that_is_no_number_is_survived() -> None:
     read_line("epoch 1.#IND loss 2", shipped())
+
+
+def test_a_position_in_brackets_is_no_value() -> None:
+    reading = read_line("Test: [10/1814] Data 0.336 (0.784)", shipped())
+    assert [(slot.name, slot.value) for slot in reading.slots] == [
+        ("Test Data", 0.336),
+        ("Test Data (avg)", 0.784),
+    ]
+
+
+def test_a_bracketed_position_of_a_training_is_a_coordinate() -> None:
+    reading = read_line("Loop: [10/1814] Data 0.336", shipped())
+    assert [(c.axis, c.value, c.total) for c in reading.coordinates] == [("inner", 10, 1814)]
