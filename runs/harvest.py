@@ -20,9 +20,11 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 AXES = ("step", "epoch", "tokens", "samples", "time")
-"""Coordinates a row can have, best x-axis first; `time` is seconds since the epoch."""
-INNER_AXES = ("inner", "inner total")
-"""An iteration inside its epoch and how many there are: the run derives a step from them."""
+"""Coordinates a row can have, best x-axis first; `time` is seconds since the epoch.
+
+A harvest may also have `inner` and `inner total`, an iteration inside its epoch and how many
+there are: the run derives a step from them.
+"""
 
 
 @dataclass(frozen=True, slots=True)

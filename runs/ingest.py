@@ -73,7 +73,7 @@ class FileFeed:
 
     def take(self, harvest: Harvest) -> None:
         """Let the run grow by a harvest of this file."""
-        if self._begins_anew and (len(harvest.line) or harvest.events):
+        if self._begins_anew and harvest.consumed:
             self._begins_anew = False
             # Lightning writes its CSV again, from the first row on, for every new column.
             is_same_again = self.source.format == "csv" and self.run.repeats(self.number, harvest)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..config import config_from_lines
 from ..event import Event
 from ..events.collect import collect
+from ..events.rule import FAILURES
 from ..harvest import Harvest
 from ..roles import Roles, shipped
 from .assembly import Assembly
@@ -37,7 +38,7 @@ MAX_PLANS = 100_000
 MAX_OPEN = 8 << 20
 """An unfinished line longer than this is taken as it is."""
 EVENTS_PER_SHAPE = 500
-"""After so many events of one shape the rest are only counted."""
+"""After so many warnings or checkpoints of one shape the rest are left out; failures never."""
 
 
 class TextReader:
@@ -111,7 +112,7 @@ class TextReader:
         if family.is_idle:
             return 0  # not remembered: there may be as many skeletons as lines
         plan = self._planner.plan(piece)
-        family.note(plan, self._planner.roles)
+        family.note(plan)
         if plan.is_idle:
             number = 0
         elif plan.shape is Shape.TABLE and plan.rule is None:
@@ -156,7 +157,7 @@ class TextReader:
             plan = plans[numbers[index]]
             if plan.rule is not None:
                 plan.events_seen += 1
-                if plan.events_seen > EVENTS_PER_SHAPE:
+                if plan.events_seen > EVENTS_PER_SHAPE and plan.rule.kind not in FAILURES:
                     continue
                 collected = collect(texts, index, final=final)
                 if collected is None:

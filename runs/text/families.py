@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..roles import Roles
+from ..events.rule import FAILURES
 from .plan import Plan
 
 _WORD_WITH_DIGIT = re.compile(rb"[\w/.+~\x80-\xff-]*\d[\w/.+~\x80-\xff-]*")
 _ENOUGH_MEMBERS = 24
 """Members that must be of no interest before the rest are taken to be."""
 _MOST_EVENTS = 500
-"""Members with an event after which further ones are left out."""
+"""Members with a mild event after which further ones are left out."""
 _MOST_FAMILIES = 20_000
 _HEAD = 400
 """Bytes of a line that decide its family."""
@@ -29,20 +29,22 @@ class Family:
 
     members: int = 0
     events: int = 0
-    has_metrics: bool = False
+    must_be_read: bool = False
+    """Members hold metrics or failures."""
 
     @property
     def is_idle(self) -> bool:
         """Nothing new is to be expected from further members."""
-        if self.has_metrics or self.members < _ENOUGH_MEMBERS:
+        if self.must_be_read or self.members < _ENOUGH_MEMBERS:
             return False
         return self.events == 0 or self.events > _MOST_EVENTS
 
-    def note(self, plan: Plan, roles: Roles) -> None:
+    def note(self, plan: Plan) -> None:
         """Count one more member, planned as `plan`."""
         self.members += 1
         self.events += plan.rule is not None or plan.may_start_config
-        self.has_metrics |= plan.may_hold_metrics(roles)
+        is_failure = plan.rule is not None and plan.rule.kind in FAILURES
+        self.must_be_read |= is_failure or plan.may_hold_metrics()
 
 
 class Families:

@@ -45,7 +45,7 @@ class Plan:
     may_start_config: bool = False
     events_seen: int = 0
 
-    def may_hold_metrics(self, roles: Roles) -> bool:
+    def may_hold_metrics(self) -> bool:
         """False if all its numbers have names that mean nothing, and no place in training."""
         if self.shape is Shape.TABLE:
             return True

@@ -150,3 +150,15 @@ def test_a_file_that_inotify_cannot_follow_is_reported_once(
         next(news)
     news.close()
     assert told == [f"{log}: inotify missed a change"]
+
+
+def test_lines_are_counted_from_where_a_generation_begins(log: Path) -> None:
+    live = live_run(log)
+    live.read()
+    log.write_text("starting up\nloading data\n")
+    live.read()
+    append(log, "step 0 loss 9.0\n")
+    live.read()
+    (series,) = [s for s in live.loaded.run.series if s.name == "loss"]
+    assert series.lines.tolist() == [1, 2, 3]
+    assert live.loaded.run.files[0].lines == 3

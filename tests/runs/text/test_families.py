@@ -60,3 +60,13 @@ def test_an_error_after_many_idle_lines_is_an_event() -> None:
     lines = [f"worker {h} wrote /data/{h}.bin\n" for h in hashes(200)]
     run = read("".join(lines) + "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n")
     assert [event.line for _, event in run.events] == [201]
+
+
+def test_the_last_failure_counts_after_any_number_of_them() -> None:
+    lines = [
+        f"RuntimeError: worker {h} lost its shard\nstep {i} loss 1.5\n"
+        for i, h in enumerate(hashes(700))
+    ]
+    events = [event for _, event in read("".join(lines)).events]
+    assert sum(event.count for event in events) == 700
+    assert max(event.last_line for event in events) == 1399
