@@ -210,6 +210,9 @@ def main() -> None:
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="mltd-bench-"))
     folder.mkdir(parents=True, exist_ok=True)
+    # An installed package has its bytecode, whatever the settings of this shell.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     try:
         for megabytes in options.sizes:
             path = generated(folder / f"text-{megabytes}.log", megabytes, write_text)

@@ -18,7 +18,7 @@ from .formats.format import Reader
 from .harvest import Harvest
 from .text.extractor import TextReader
 
-STRETCH = 8 << 20
+STRETCH = 4 << 20
 """Bytes a worker reads at a time: large against start-up costs, small against memory."""
 BITE = 1 << 20
 """Bytes read at once: many lines of each shape, and all of it stays in the cache."""

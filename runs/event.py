@@ -22,6 +22,8 @@ class EventKind(StrEnum):
     NCCL = "nccl"
     SIGNAL = "signal"
     FINISHED = "finished"
+    SAMPLE = "sample"
+    """Text that the model generated, as the log shows it."""
 
 
 @dataclass(frozen=True, slots=True)

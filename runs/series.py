@@ -41,6 +41,9 @@ class Series:
     _values: GrowingColumn[np.float64] = field(default_factory=_values)
     _low: float = np.inf
     _high: float = -np.inf
+    _axis: str = "index"
+    _judged: int = 0
+    """Points that were looked at when the axis was chosen; rows never change afterwards."""
 
     def append(self, rows: Ints, values: Floats) -> None:
         """Add points."""
@@ -91,14 +94,23 @@ class Series:
         lines: Ints = self.coordinates.line.view()[self.rows]
         return lines
 
+    def line_of(self, point: int) -> int:
+        """1-based line of one point; negative numbers count from the end."""
+        return int(self.coordinates.line.view()[self.rows[point]])
+
     @property
     def axis_name(self) -> str:
         """The best x-axis that at least one point has a coordinate on, else `index`."""
-        for name in AXES:
-            column = self.coordinates.axes.get(name)
-            if column is not None and np.isfinite(self.axis(name)).any():
-                return name
-        return "index"
+        if self._judged < len(self):
+            fresh = self.rows[self._judged :]
+            self._judged = len(self)
+            for name in AXES:
+                if name == self._axis:
+                    break
+                if np.isfinite(self.coordinates.axis(name, fresh)).any():
+                    self._axis = name
+                    break
+        return self._axis
 
     def axis(self, name: str) -> Floats:
         """Coordinates on one axis; `index` counts the points."""

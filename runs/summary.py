@@ -76,9 +76,12 @@ def _last_progress(run: Run, file: int) -> int:
     """The last line that shows training going on; a summary printed at exit does not."""
     return max(
         (
-            int(series.lines[-1])
+            series.line_of(-1)
             for series in run.series
-            if series.file == file and series.role and not series.name.startswith(_AT_EXIT)
+            if len(series)
+            and series.file == file
+            and series.role
+            and not series.name.startswith(_AT_EXIT)
         ),
         default=0,
     )

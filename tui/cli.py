@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-COMMANDS = ("check", "export", "demo")
+COMMANDS = ("check", "export", "demo", "explain")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -16,12 +16,12 @@ def build_parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(
         prog="mltd-tui",
-        description="ML Training Debugger: what is in a training log, live.",
+        description="ML Training Debugger: what is wrong with a training, since when and why.",
         epilog="WHAT: a log file, a directory of one run or of many, a quoted glob, or - (stdin).",
     )
     parser.add_argument("--version", action="version", version=f"mltd-tui {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    check = commands.add_parser("check", help="read runs and print metrics and events")
+    check = commands.add_parser("check", help="say what is wrong with runs, why, and what to do")
     check.add_argument("what", nargs="+", metavar="WHAT")
     check.add_argument("--json", action="store_true", help="one JSON document per run and line")
     check.add_argument("--follow", action="store_true", help="go on as the logs grow")
@@ -36,6 +36,9 @@ def build_parser() -> argparse.ArgumentParser:
     export.add_argument("-o", "--output", metavar="FILE")
     export.add_argument("--wide", action="store_true", help="one row per record, not per value")
     export.set_defaults(kind="csv")
+    explain = commands.add_parser("explain", help="what a finding or root cause means")
+    explain.add_argument("id", nargs="?", metavar="ID", help="its id; all are listed without one")
+    explain.add_argument("--markdown", action="store_true", help="the whole catalogue as Markdown")
     commands.add_parser("demo", help="show bundled recordings of failing trainings")
     return parser
 
@@ -67,6 +70,8 @@ def _run(options: argparse.Namespace) -> int:
         current()
         if options.command == "demo":
             return commands.demo()
+        if options.command == "explain":
+            return commands.explain(options.id, as_markdown=options.markdown)
         if options.command == "export":
             return commands.export(
                 options.what, kind=options.kind, output=options.output, wide=options.wide

@@ -1,13 +1,16 @@
-"""The commands without a screen: `check`, `export`, `demo`."""
+"""The commands without a screen: `check`, `export`, `demo`, `explain`."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+import textwrap
 import time
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -15,11 +18,18 @@ from mltd.runs.discovery import RunFiles, discover, explore
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, load, read_stream
 from mltd.runs.run import Run
-from mltd.runs.summary import describe_run
 
-from .plain_text import printable, render_run
+from .document import describe_finding, document
+from .escaping import printable
+from .plain_text import WIDE, render_run
 
-SCHEMA = 1
+if TYPE_CHECKING:
+    from mltd.analyzers.core.finding import Finding
+    from mltd.analyzers.diagnosis import Diagnosis
+    from mltd.runs.live import LiveRun
+
+ALARM = 1
+"""Exit code when something at or above a warning was found."""
 UNUSABLE = 2
 """Exit code when some input could not be used."""
 _UPDATES_PER_SECOND = 4.0
@@ -50,22 +60,6 @@ def find_runs(names: Iterable[str]) -> tuple[list[RunFiles], list[MltdError]]:
     return found, problems
 
 
-def document(run: Run, seconds: float) -> dict[str, object]:
-    """The contract's document; what no analyzer has judged is null or empty."""
-    return {
-        "schema": SCHEMA,
-        "status": None if run.series else "no_metrics",
-        "run": describe_run(run),
-        "findings": [],
-        "root_causes": [],
-        "quick_fixes": [],
-        "recommended_fixes": [],
-        "requests": [],
-        "analysis_artifacts": {"report": None, "loss_plot": None, "gradient_analysis": None},
-        "seconds": round(seconds, 3),
-    }
-
-
 def write_json(content: dict[str, object]) -> None:
     """One JSON document on one line of stdout."""
     sys.stdout.buffer.write(orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
@@ -73,9 +67,12 @@ def write_json(content: dict[str, object]) -> None:
 
 
 def check(names: list[str], *, as_json: bool) -> int:
-    """Read the runs once and print what is in them."""
+    """Read the runs once and print what is wrong with them and what is in them."""
+    from mltd.analyzers.diagnosis import diagnose
+
     status = 0
-    for loaded, seconds in _load_all(names):
+    told: set[str] = set()
+    for loaded, siblings, seconds in _with_siblings(_load_all(names)):
         if isinstance(loaded, MltdError):
             complain(loaded)
             status = UNUSABLE
@@ -83,11 +80,48 @@ def check(names: list[str], *, as_json: bool) -> int:
         for problem in loaded.problems:
             complain(problem)
             status = UNUSABLE
+        start = time.perf_counter()
+        diagnosis = diagnose(loaded.run, siblings)
+        seconds += time.perf_counter() - start
+        _tell_once(diagnosis.problems, told)
+        if diagnosis.has_alarm:
+            status = status or ALARM
         if as_json:
-            write_json(document(loaded.run, seconds))
+            write_json(document(loaded.run, seconds, diagnosis))
         else:
-            _write_lines(render_run(loaded.run, unicode=_is_unicode(), columns=_columns()))
+            _write_run(loaded.run, diagnosis)
     return status
+
+
+def _with_siblings(
+    loads: Iterator[tuple[Loaded | MltdError, float]],
+) -> Iterator[tuple[Loaded | MltdError, tuple[Finding, ...], float]]:
+    """Each run with what the comparison with the others found; a lone run need not wait."""
+    first = next(loads, None)
+    second = next(loads, None)
+    if first is not None and second is None:
+        yield first[0], (), first[1]
+    if first is None or second is None:
+        return
+    everything = [first, second, *loads]
+    runs = [loaded.run for loaded, _ in everything if isinstance(loaded, Loaded)]
+    found = _compare(runs)
+    for loaded, seconds in everything:
+        own = found.get(loaded.run.name, ()) if isinstance(loaded, Loaded) else ()
+        yield loaded, own, seconds
+
+
+def _compare(runs: list[Run]) -> Mapping[str, tuple[Finding, ...]]:
+    """Findings that only several runs together show, by the run's name."""
+    if len(runs) < 2:
+        return {}
+    try:
+        from mltd.analyzers.reproducibility.sweep import compare
+
+        return compare(runs)
+    except Exception as problem:  # noqa: BLE001 - each run can still be judged alone
+        _note(f"the runs can't be compared: {type(problem).__name__}: {problem}")
+        return {}
 
 
 def _load_all(names: list[str]) -> Iterator[tuple[Loaded | MltdError, float]]:
@@ -126,18 +160,15 @@ def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> in
         complain(problem)
     if not found:
         return UNUSABLE
-    live = [LiveRun(files) for files in found]
+    followed = {id(run): _FollowedRun(run) for run in map(LiveRun, found)}
+    live = [each.live for each in followed.values()]
     complained = 0
+    told: set[str] = set()
     try:
         for changed in watch(live, poll_seconds, report=_note):
             start = time.monotonic()
             for run in changed:
-                if as_json:
-                    write_json(document(run.loaded.run, 0.0))
-                else:
-                    _write_lines(
-                        render_run(run.loaded.run, unicode=_is_unicode(), columns=_columns())
-                    )
+                _tell_once(followed[id(run)].show(as_json=as_json), told)
             fresh = [problem for run in live for problem in run.loaded.problems]
             for problem in fresh[complained:]:
                 complain(problem)
@@ -150,6 +181,49 @@ def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> in
         for run in live:
             run.close()
     return 0
+
+
+class _FollowedRun:
+    """A run that grows, diagnosed anew at each update from its new points alone."""
+
+    def __init__(self, live: LiveRun) -> None:
+        from mltd.analyzers.diagnosis import Diagnostician
+
+        self.live = live
+        self._diagnostician = Diagnostician(live.loaded.run)
+        self._before: tuple[Finding, ...] = ()
+
+    def show(self, *, as_json: bool) -> tuple[str, ...]:
+        """Print the run as it is now, and what is no longer found; the analyzers' problems."""
+        start = time.perf_counter()
+        run = self.live.loaded.run
+        diagnosis = self._diagnostician.diagnose()
+        withdrawn = withdrawn_alarms(self._before, diagnosis.findings)
+        self._before = diagnosis.findings
+        if as_json:
+            content = document(run, time.perf_counter() - start, diagnosis)
+            content["withdrawn"] = [describe_finding(finding) for finding in withdrawn]
+            write_json(content)
+        else:
+            _write_run(run, diagnosis)
+            for finding in withdrawn:
+                _write_lines([f"  withdrawn: {finding.id}: {printable(finding.title)}"])
+        return diagnosis.problems
+
+
+def withdrawn_alarms(before: Iterable[Finding], now: Iterable[Finding]) -> list[Finding]:
+    """Alarms that were raised earlier and are not upheld; one that moved counts as upheld."""
+    alarms = [finding for finding in now if finding.is_alarm]
+    kept = {(finding.id, finding.first_step) for finding in alarms}
+    counts = Counter(finding.id for finding in alarms)
+    gone: list[Finding] = []
+    earlier = [finding for finding in before if finding.is_alarm]
+    missing = Counter(finding.id for finding in earlier) - counts
+    for finding in earlier:
+        if (finding.id, finding.first_step) not in kept and missing[finding.id] > 0:
+            missing[finding.id] -= 1
+            gone.append(finding)
+    return gone
 
 
 def export(name: str, *, kind: str, output: str | None, wide: bool) -> int:
@@ -179,6 +253,8 @@ def export(name: str, *, kind: str, output: str | None, wide: bool) -> int:
 
 def demo() -> int:
     """Print the triage of the bundled recordings, each with the truth about it."""
+    from mltd.analyzers.diagnosis import diagnose
+
     from . import recordings
 
     _write_lines(["Recordings of real small trainings, as `mltd-tui check` reads them."])
@@ -189,9 +265,53 @@ def demo() -> int:
         kept = [file for file in files.files if file.path in own]
         loaded = load(RunFiles(recording.title, files.root, kept))
         loaded.run.is_over = True
-        _write_lines(["", *render_run(loaded.run, unicode=_is_unicode(), columns=_columns())])
-        _write_lines([f"  what was really done: {recording.truth}"])
+        _write_lines([""])
+        _write_run(loaded.run, diagnose(loaded.run))
+        told = f"what was really done: {recording.truth}"
+        if recording.causes:
+            told += f" Right answers: {' or '.join(recording.causes)}."
+        _write_lines(
+            textwrap.wrap(told, _columns() or WIDE, initial_indent="  ", subsequent_indent="  ")
+        )
     return 0
+
+
+def explain(identity: str | None, *, as_markdown: bool = False) -> int:
+    """Print a page of the catalogue, or the list of all."""
+    from mltd.analyzers.catalogue.catalogue import pages, similar
+
+    from .catalogue_text import render_index, render_page
+
+    if as_markdown:
+        from mltd.analyzers.catalogue.markdown import render_catalogue
+
+        _write_lines(render_catalogue().splitlines())
+        return 0
+    columns = min(_columns() or WIDE, WIDE)
+    if identity is None:
+        _write_lines(render_index(columns))
+        return 0
+    found = pages(identity)
+    if not found:
+        close = similar(identity)
+        hint = f"did you mean {' or '.join(close)}?" if close else "mltd-tui explain lists all"
+        raise InputError(f"there is no finding or root cause called {identity!r}", hint=hint)
+    for number, entry in enumerate(found):
+        _write_lines([""] if number else [])
+        _write_lines(render_page(entry, columns))
+    return 0
+
+
+def _write_run(run: Run, diagnosis: Diagnosis) -> None:
+    _write_lines(render_run(run, diagnosis, unicode=_is_unicode(), columns=_columns()))
+
+
+def _tell_once(problems: Iterable[str], told: set[str]) -> None:
+    """Say on stderr what failed in the analysis, each thing once."""
+    for problem in problems:
+        if problem not in told:
+            told.add(problem)
+            _note(problem)
 
 
 def _write_lines(lines: Iterable[str]) -> None:

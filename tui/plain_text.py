@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,12 @@ from mltd.runs.event import Event, EventKind
 from mltd.runs.run import Run
 from mltd.runs.series import Series
 from mltd.runs.summary import run_state
+
+from .answer_text import AnswerText
+from .escaping import printable
+
+if TYPE_CHECKING:
+    from mltd.analyzers.diagnosis import Diagnosis
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ASCII_BARS = "_.-~=*#@"
@@ -35,17 +42,14 @@ NUMBERS_WIDTH = 52
 """Columns of a metric's row that its name and trend do not get."""
 WIDE = 112
 """Columns laid out for where there is no terminal."""
+LEAST_WIDTH = 40
+"""Narrower terminals cut the lines."""
 MAX_SERIES = 40
 MAX_EVENTS = 20
 TITLE_WIDTH = 140
 _ROUTINE = (EventKind.CHECKPOINT, EventKind.EVALUATION)
 """Kinds that say the run is fine; they are summed up in a line each."""
 _MILD = frozenset({EventKind.WARNING, EventKind.OVERFLOW, EventKind.RESTART, EventKind.FINISHED})
-
-
-def printable(text: str) -> str:
-    """Outside text with everything a terminal could act on taken out."""
-    return "".join(c if c.isprintable() else " " if c.isspace() else "·" for c in text)
 
 
 def trend(series: Series, width: int = TREND_WIDTH, *, unicode: bool = True) -> str:
@@ -75,14 +79,16 @@ def short(value: float) -> str:
     return f"{value:.4g}"
 
 
-def render_run(run: Run, *, unicode: bool = True, columns: int = 0) -> Iterator[str]:
-    """Lines that describe a run: state, files, metrics, events; cut to a terminal's columns."""
-    for line in _render(run, unicode=unicode, columns=columns):
+def render_run(
+    run: Run, diagnosis: Diagnosis | None = None, *, unicode: bool = True, columns: int = 0
+) -> Iterator[str]:
+    """Lines about a run: state, files, answer, metrics, events; cut to a terminal's columns."""
+    for line in _render(run, diagnosis, unicode=unicode, columns=columns):
         is_cut = 0 < columns < len(line)
         yield line[: columns - 1] + ("…" if unicode else "~") if is_cut else line
 
 
-def _render(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
+def _render(run: Run, diagnosis: Diagnosis | None, *, unicode: bool, columns: int) -> Iterator[str]:
     state, reason = run_state(run)
     yield f"{printable(run.name)}: {state.value}"
     yield from textwrap.wrap(
@@ -95,6 +101,12 @@ def _render(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
             f"  {printable(source.path)}  {source.format}, {source.lines:,} lines, "
             f"{source.bytes:,} bytes{again}{note}"
         )
+    if diagnosis is not None:
+        yield ""
+        yield from AnswerText(
+            diagnosis, columns=max(LEAST_WIDTH, columns or WIDE), unicode=unicode
+        ).lines()
+        yield ""
     yield from _render_series(run, unicode=unicode, columns=columns or WIDE)
     yield from _render_events(run, unicode=unicode)
     if run.config:
@@ -115,7 +127,7 @@ def _render_series(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
     yield f"  {'metric':<{width}}  {'role':<12} {'points':>9}  {'first':>9}  {'last':>9}  trend"
     for series in shown[:MAX_SERIES]:
         name = printable(series.name)
-        name = name if len(name) <= width else name[: width - 1] + "…"
+        name = name if len(name) <= width else name[: width - 1] + ("…" if unicode else "~")
         bad = int((~np.isfinite(series.values)).sum())
         remark = f"  {bad:,} not finite" if bad else ""
         room = max(8, min(trend_width, columns - NUMBERS_WIDTH - width - len(remark)))

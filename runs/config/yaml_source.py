@@ -3,52 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-
-import yaml
 
 from ..errors import FormatError
 
 MOST_YAML = 2_000_000
 _MOST_NESTING = 100
 _NESTED_INLINE = re.compile(r"(?:[-?:][ \t]+){100}")
-_Base: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _DataLoader(_Base):  # type: ignore[misc]
-    """A safe loader that takes any tag and reads `1e-4` as the number it is meant to be."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012
-        first: [
-            pair
-            for pair in pairs
-            if pair[0].rpartition(":")[2] not in ("int", "float", "timestamp")
-        ]
-        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-def _construct_any(loader: Any, suffix: str, node: yaml.Node) -> object:
-    if isinstance(node, yaml.MappingNode):
-        return loader.construct_mapping(node, deep=True)
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    text = str(loader.construct_scalar(node))
-    return text or suffix.rpartition(":")[2]
-
-
-_DataLoader.add_multi_constructor("", _construct_any)
-_DataLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9]\d{0,30})$"), list("-+0123456789")
-)
-_DataLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(
-        r"^(?:[-+]?(?:\d{1,300}\.\d{0,300}(?:[eE][-+]?\d{1,4})?|\.\d{1,300}(?:[eE][-+]?\d{1,4})?"
-        r"|\d{1,300}[eE][-+]?\d{1,4})|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
-    ),
-    list("-+0123456789."),
-)
 
 
 def read_yaml(text: str, name: str) -> object:
@@ -57,8 +17,12 @@ def read_yaml(text: str, name: str) -> object:
         raise FormatError(f"{name} is too large for a configuration file")
     if _is_deep(text):
         raise FormatError(f"{name} is nested too deeply to be a configuration")
+    import yaml  # most logs hold none, and all of them would wait for this
+
+    from .yaml_loader import DataLoader
+
     try:
-        return next(iter(yaml.load_all(text, Loader=_DataLoader)), None)
+        return next(iter(yaml.load_all(text, Loader=DataLoader)), None)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}: " if mark else ""

@@ -11,6 +11,7 @@ from .log import EventLog
 from .native import collect_faulthandler, collect_native
 from .prefix import rank_of, split_label, strip_header
 from .rule import Collected, EventRule, shorten
+from .samples import collect_sample
 from .stack import HEADER, kind_of, parse_raised
 from .streams import read_block
 
@@ -200,4 +201,5 @@ _HANDLERS: dict[str, Handler] = {
     "exit_code": _collect_exit_code,
     "native": collect_native,
     "faulthandler": collect_faulthandler,
+    "sample": collect_sample,
 }

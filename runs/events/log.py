@@ -16,13 +16,14 @@ _MOVING = frozenset(
         EventKind.RESTART,
         EventKind.FINISHED,
         EventKind.NAN,
+        EventKind.SAMPLE,
     }
 )
 """Kinds whose every occurrence matters, because each has its own step."""
 _MOST_OF_A_KIND = 2000
 _NEAR = 6
 """Lines: announcements of the same checkpoint ("saving", "saved") follow this closely."""
-_EXACT = frozenset({EventKind.OVERFLOW, EventKind.NAN})
+_EXACT = frozenset({EventKind.OVERFLOW, EventKind.NAN, EventKind.SAMPLE})
 """Kinds in whose titles a number tells one step from the next."""
 _ADOPTED = ("title", "line", "offset", "step", "text", "message", "frames", "chain", "source")
 """What the earliest of several equal events gives to the one that is kept."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 
 from ..event import Event, EventKind
 
@@ -22,6 +23,12 @@ FAILURES = frozenset(
 """Kinds that end a run unless it goes on logging afterwards."""
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern, on its first use: a log needs few of them, and all take 50 ms."""
+    return re.compile(pattern)
+
+
 @dataclass(frozen=True, slots=True)
 class EventRule:
     """One entry of `rules.toml`: which lines it takes and what they mean."""
@@ -30,8 +37,8 @@ class EventRule:
     kind: EventKind
     needles: tuple[str, ...]
     """Lower-case texts of which one must be in the line: the cheap first test."""
-    pattern: re.Pattern[str] | None = None
-    unless: re.Pattern[str] | None = None
+    pattern: str = ""
+    unless: str = ""
     title: str = "{tail}"
     collector: str = "line"
     is_terminal: bool = False
@@ -43,8 +50,8 @@ class EventRule:
 
     def find(self, text: str) -> re.Match[str] | None:
         """The match of this rule in a line that holds one of its needles."""
-        found = (self.pattern or _ANYTHING).search(text)
-        if found is None or (self.unless is not None and self.unless.search(text)):
+        found = _compiled(self.pattern).search(text)
+        if found is None or (self.unless and _compiled(self.unless).search(text)):
             return None
         return found
 
@@ -58,7 +65,6 @@ class Collected:
     next_index: int
 
 
-_ANYTHING = re.compile("")
 _SPACES = re.compile(r"\s+")
 
 

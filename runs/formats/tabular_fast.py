@@ -16,6 +16,7 @@ import numpy.typing as npt
 import orjson
 
 from ..harvest import Floats
+from ..packing import pack_floats
 
 _PLAIN = b"0123456789.+-eE \n"
 
@@ -100,8 +101,9 @@ def _parse_dense(block: bytes, delimiter: bytes, width: int) -> Floats | None:
     if delimiter != b",":
         cells = cells.replace(delimiter, b",")
     try:
-        values = np.array(orjson.loads(b"[" + cells + b"]"), dtype=np.float64)
-    except (ValueError, OverflowError):
+        numbers = orjson.loads(b"[" + cells + b"]")
+        values = pack_floats(numbers, len(numbers))
+    except ValueError:
         return None
     return values.reshape(-1, width) if len(values) % width == 0 else None
 

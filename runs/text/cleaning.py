@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..harvest import Ints
+from .pieces import Pieces, count_newlines
 
 _ESCAPES = re.compile(
     rb"""
@@ -38,12 +39,15 @@ MAX_PIECE = 1 << 20
 class CleanChunk:
     """Pieces of lines without terminators, and the line each belongs to."""
 
-    pieces: list[bytes]
-    joined: bytes
-    """The pieces joined by newlines."""
+    pieces: Pieces
     line: Ints | None
     """0-based line of every piece; None if piece i is line i."""
     lines: int
+
+    @property
+    def joined(self) -> bytes:
+        """The pieces joined by newlines."""
+        return self.pieces.joined
 
     def line_of(self, piece: int) -> int:
         """0-based line number of a piece."""
@@ -52,17 +56,17 @@ class CleanChunk:
 
 def clean(chunk: bytes, *, is_open: bool = False) -> CleanChunk:
     """Split a chunk of complete lines; if open, its last line goes on in the next chunk."""
-    lines = chunk.count(b"\n") + (not chunk.endswith(b"\n") and not is_open)
+    lines = count_newlines(chunk) + (not chunk.endswith(b"\n") and not is_open)
     chunk = _without_controls(chunk).removesuffix(b"\n")
     if b"\r" in chunk:
         chunk = _LINE_END.sub(b"\n", chunk).removesuffix(b"\r")
     if b"\r" not in chunk:
-        return _limited(CleanChunk(chunk.split(b"\n"), chunk, None, lines))
+        return CleanChunk(_limited(chunk), None, lines)
     marked = chunk.replace(b"\r", _REDRAWN + b"\n").split(b"\n")
     ends_line = np.fromiter((not piece.endswith(_REDRAWN) for piece in marked), bool, len(marked))
     line = np.cumsum(ends_line) - ends_line
-    pieces = [piece.removesuffix(_REDRAWN) for piece in marked]
-    return _limited(CleanChunk(pieces, b"\n".join(pieces), line.astype(np.int64), lines))
+    joined = b"\n".join([piece.removesuffix(_REDRAWN) for piece in marked])
+    return CleanChunk(_limited(joined), line.astype(np.int64), lines)
 
 
 def _without_controls(chunk: bytes) -> bytes:
@@ -75,11 +79,11 @@ def _without_controls(chunk: bytes) -> bytes:
     return chunk
 
 
-def _limited(chunk: CleanChunk) -> CleanChunk:
-    if len(chunk.joined) > MAX_PIECE and max(map(len, chunk.pieces)) > MAX_PIECE:
-        chunk.pieces = [piece[:MAX_PIECE] for piece in chunk.pieces]
-        chunk.joined = b"\n".join(chunk.pieces)
-    return chunk
+def _limited(joined: bytes) -> Pieces:
+    pieces = Pieces(joined)
+    if len(joined) > MAX_PIECE and int(np.diff(pieces.starts).max()) - 1 > MAX_PIECE:
+        return Pieces(b"\n".join([piece[:MAX_PIECE] for piece in pieces]))
+    return pieces
 
 
 def decode(piece: bytes) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..harvest import Floats, Ints
+from .pieces import Codes, Places, cut_out
 
 _MOST_DIGITS = 15
 """Every integer of so many digits is a float, and so are all sums on the way to it."""
@@ -22,12 +23,9 @@ _ZERO, _DOT, _MINUS, _PLUS = np.frombuffer(b"0.-+", dtype=np.uint8)
 _EXPONENT = 4
 """Length of an exponent as C prints it: `e-05`."""
 
-Codes = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int32] | npt.NDArray[np.int64]
-
 
 def parse_column(codes: Codes, starts: Places, ends: Places) -> Floats | None:
-    """The numbers at `codes[start:end]`; None if one of them is no number."""
+    """The numbers at `codes[start:end]`, first one first; None if one of them is no number."""
     exact = _parse_alike(codes, starts, ends)
     return _parse_each(codes, starts, ends) if exact is None else exact
 
@@ -57,8 +55,8 @@ def _parse_alike(codes: Codes, starts: Places, ends: Places) -> Floats | None:
 
 def _exponents(codes: Codes, ends: Places) -> Ints | None:
     """The exponents `e-05` at the end of every number; None if one has another form."""
-    letter, sign = codes[ends - 4], codes[ends - 3]
-    tens, ones = codes[ends - 2] - _ZERO, codes[ends - 1] - _ZERO
+    letter, sign, tens, ones = cut_out(codes, ends - _EXPONENT, _EXPONENT).T
+    tens, ones = tens - _ZERO, ones - _ZERO
     is_negative = sign == _MINUS
     is_regular = (letter == letter[0]) & (is_negative | (sign == _PLUS)) & (tens <= 9) & (ones <= 9)
     if not is_regular.all():
@@ -75,37 +73,48 @@ def _mantissas(codes: Codes, starts: Places, ends: Places, decimals: int) -> Flo
     """
     lengths = ends - starts
     shortest, longest = int(lengths.min()), int(lengths.max())
-    if shortest <= decimals or longest > _MOST_DIGITS + 2:
+    needed = 2 if decimals == 0 else decimals + 1  # a lone dot is no number
+    if shortest < needed or longest > _MOST_DIGITS + 2:
         return None
-    mantissa = np.zeros(len(starts))
-    is_negative = np.zeros(len(starts), dtype=bool)
-    last = ends - 1
-    power = 0
-    for position in range(longest):
-        # Before the first number of the buffer this wraps around; such places are masked.
-        code = codes[last - position]
-        if position == decimals:
-            if not (code == _DOT).all():
-                return None
-            continue
-        digit = code - _ZERO  # unsigned: whatever is below "0" wraps to a large number
-        is_wrong = digit > 9
-        if position >= shortest:
-            is_wrong &= lengths > position
-            digit = np.where(lengths > position, digit, np.uint8(0))
-        if is_wrong.any():
-            # Only a sign may be wrong, and only in front.
-            is_sign = is_wrong & (lengths == position + 1) & (position > 0)
-            if not (is_sign == is_wrong).all() or not np.isin(code[is_sign], (_MINUS, _PLUS)).all():
-                return None
-            is_negative |= is_sign & (code == _MINUS)
-            digit = np.where(is_sign, np.uint8(0), digit)
-        if power < len(_POWERS):
-            mantissa += digit * _POWERS[power]
-        power += 1
+    if int(ends[0]) < longest:  # no room in front of the first number
+        codes, ends = np.concatenate([np.zeros(longest, dtype=np.uint8), codes]), ends + longest
+    text = cut_out(codes, ends - longest, longest)
+    digits = text - _ZERO  # unsigned: whatever is below "0" wraps to a large number
+    places = np.arange(longest)
+    if decimals >= 0:
+        dot = longest - 1 - decimals
+        if not (text[:, dot] == _DOT).all():
+            return None
+        digits[:, dot] = 0
+        places = np.delete(places, dot)
+    if shortest < longest:
+        digits *= np.arange(longest) >= (longest - lengths)[:, None]
+    is_negative = _take_signs(text, digits, longest - lengths, int(places[-1]))
+    if is_negative is None:
+        return None
+    mantissa = np.zeros(len(text))
+    for power, place in enumerate(places[::-1]):
+        mantissa += digits[:, place] * _POWERS[power]
     if float(mantissa.max()) >= _POWERS[_MOST_DIGITS]:
         return None
     return np.where(is_negative, -mantissa, mantissa) if is_negative.any() else mantissa
+
+
+def _take_signs(
+    text: Codes, digits: Codes, firsts: Places, last: int
+) -> npt.NDArray[np.bool_] | None:
+    """Which numbers have a minus in front, its digit made zero; None if a sign is elsewhere."""
+    is_negative = np.zeros(len(text), dtype=bool)
+    is_wrong = digits > 9
+    if is_wrong.any():
+        rows, places = np.nonzero(is_wrong)
+        signs = text[rows, places]
+        is_in_front = (places == firsts[rows]) & (places < last)
+        if not (is_in_front & ((signs == _MINUS) | (signs == _PLUS))).all():
+            return None
+        digits[rows, places] = 0
+        is_negative[rows] = signs == _MINUS
+    return is_negative
 
 
 def _parse_each(codes: Codes, starts: Places, ends: Places) -> Floats | None:

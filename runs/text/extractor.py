@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from typing import overload
 
 import numpy as np
@@ -31,6 +32,7 @@ from .template import learn
 
 _IGNORED = b"0123456789.+-eE \t=>#\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x81\x94\x95\x9a"
 _VALUE_DIGITS = re.compile(rb"(?<![A-Za-z_@])(?<![A-Za-z_]-)[-+]?\b\d[\d.,]*(?:[eE][-+]?\d+)?")
+_UNKNOWN = -1
 _TABLE = 1
 """Number of the plan that all table lines share."""
 MAX_PLANS = 100_000
@@ -94,20 +96,19 @@ class TextReader:
 
     def _classify(self, chunk: CleanChunk) -> npt.NDArray[np.int64]:
         skeletons = chunk.joined.translate(None, _IGNORED).split(b"\n")
-        found = list(map(self._numbers.get, skeletons))
-        if None in found:
-            for index, number in enumerate(found):
-                if number is None:
-                    found[index] = self._number(skeletons[index], chunk.pieces[index])
-        numbers = np.array(found, dtype=np.int64)
+        known = map(self._numbers.get, skeletons, repeat(_UNKNOWN))
+        numbers = np.fromiter(known, dtype=np.int64, count=len(skeletons))
+        for index in np.flatnonzero(numbers == _UNKNOWN).tolist():
+            numbers[index] = self._number(skeletons[index], chunk, index)
         if self._sharp:
             self._sharpen(chunk, numbers)
         return numbers
 
-    def _number(self, skeleton: bytes, piece: bytes) -> int:
+    def _number(self, skeleton: bytes, chunk: CleanChunk, index: int) -> int:
         number = self._numbers.get(skeleton)
         if number is not None:
             return number
+        piece = chunk.pieces[index]
         family = self._families.of(piece)
         if family.is_idle:
             return 0  # not remembered: there may be as many skeletons as lines
@@ -127,10 +128,9 @@ class TextReader:
 
     def _sharpen(self, chunk: CleanChunk, numbers: npt.NDArray[np.int64]) -> None:
         """Replace the number of a shape with varying names by that of its exact shape."""
-        for index in np.flatnonzero(np.isin(numbers, list(self._sharp))):
-            piece = chunk.pieces[index]
-            exact = b"\n" + _VALUE_DIGITS.sub(b"", piece)
-            numbers[index] = self._number(exact, piece)
+        for index in np.flatnonzero(np.isin(numbers, list(self._sharp))).tolist():
+            exact = b"\n" + _VALUE_DIGITS.sub(b"", chunk.pieces[index])
+            numbers[index] = self._number(exact, chunk, index)
 
     # -- events and configuration ---------------------------------------------------------
 
@@ -284,7 +284,7 @@ def _placed(event: Event, chunk: CleanChunk, starts: _LineStarts) -> Event:
 class _Texts(Sequence[str]):
     """Decoded pieces, decoded when looked at."""
 
-    def __init__(self, pieces: list[bytes]) -> None:
+    def __init__(self, pieces: Sequence[bytes]) -> None:
         self._pieces = pieces
 
     @overload

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from ..packing import pack_floats
 from .decimals import parse_column
 from .numbers import is_non_finite_word
 from .reading import Reading, Span
@@ -78,10 +79,10 @@ class Template:
         try:
             records = orjson.loads(b"[" + joined.replace(b"\n", b",") + b"]")
             values = chain.from_iterable(map(dict.values, records))
-            flat = np.fromiter(values, dtype=np.float64)
+            flat = pack_floats(values, width * count)
         except (ValueError, TypeError):
             return None  # NaN, which JSON does not know, or a line that differs after all
-        if len(records) != count or len(flat) != width * count:
+        if len(records) != count:
             return None
         return np.asfortranarray(flat.reshape(count, width)[:, list(self.json_places)])
 

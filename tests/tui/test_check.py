@@ -61,10 +61,10 @@ def test_the_document_has_the_shape_of_the_contract(check: Any, tmp_path: Path) 
     assert outcome.code == 0
     (document,) = outcome.documents
     assert list(document) == [
-        "schema", "status", "run", "findings", "root_causes", "quick_fixes",
+        "schema", "status", "run", "findings", "root_causes", "ties", "quick_fixes",
         "recommended_fixes", "requests", "analysis_artifacts", "seconds",
     ]  # fmt: skip
-    assert document["schema"] == 1
+    assert (document["schema"], document["status"]) == (1, "healthy")
     run = document["run"]
     assert run["files"] == [
         {
@@ -249,7 +249,9 @@ def test_standard_input(
     with (tmp_path / "in").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
         assert main(["check", "-"]) == 0
-    assert "train/loss" in capfd.readouterr().out
+    out = capfd.readouterr().out
+    assert "train/loss" in out
+    assert "healthy" in out
 
 
 def test_the_text_form_says_what_is_there(
@@ -258,7 +260,7 @@ def test_the_text_form_says_what_is_there(
     (tmp_path / "train.log").write_text(
         LOG + "step 20 loss nan\nRuntimeError: \x1b]0;evil\x07boom\n"
     )
-    assert main([str(tmp_path / "train.log")]) == 0
+    assert main([str(tmp_path / "train.log")]) == 1
     out = capfd.readouterr().out
     assert "1 not finite" in out
     assert "RuntimeError" in out

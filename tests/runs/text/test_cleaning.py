@@ -28,13 +28,13 @@ from mltd.runs.text.cleaning import clean, decode
 )
 def test_pieces(chunk: bytes, pieces: list[bytes]) -> None:
     cleaned = clean(chunk)
-    assert cleaned.pieces == pieces
+    assert list(cleaned.pieces) == pieces
     assert cleaned.joined == b"\n".join(pieces)
 
 
 def test_redraws_belong_to_the_line_they_redraw() -> None:
     cleaned = clean(b"head\n 10%\r 20%\r 30%\ntail\n")
-    assert cleaned.pieces == [b"head", b" 10%", b" 20%", b" 30%", b"tail"]
+    assert list(cleaned.pieces) == [b"head", b" 10%", b" 20%", b" 30%", b"tail"]
     assert [cleaned.line_of(piece) for piece in range(5)] == [0, 1, 1, 1, 2]
     assert cleaned.lines == 3
 
@@ -49,7 +49,7 @@ def test_an_open_line_is_not_counted(chunk: bytes, is_open: bool, lines: int) ->
 def test_very_long_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleaning, "MAX_PIECE", 5)
     cleaned = clean(b"short\nmuch too long\n")
-    assert cleaned.pieces == [b"short", b"much "]
+    assert list(cleaned.pieces) == [b"short", b"much "]
     assert cleaned.joined == b"short\nmuch "
 
 
@@ -58,7 +58,7 @@ def test_every_piece_has_a_line(chunk: bytes) -> None:
     cleaned = clean(chunk)
     assert b"\r" not in cleaned.joined
     assert b"\x00" not in cleaned.joined
-    assert cleaned.joined.split(b"\n") == cleaned.pieces
+    assert cleaned.joined.split(b"\n") == list(cleaned.pieces)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_decoding(piece: bytes, text: str) -> None:
 
 def test_an_unfinished_escape_sequence_ends_with_its_line() -> None:
     chunk = clean(b"a\x1b]0;title without an end\nstep 1 loss 2\n")
-    assert chunk.pieces == [b"a", b"step 1 loss 2"]
+    assert list(chunk.pieces) == [b"a", b"step 1 loss 2"]
 
 
 def test_a_vertical_tab_is_no_redraw() -> None:
@@ -86,5 +86,5 @@ def test_a_vertical_tab_is_no_redraw() -> None:
 
 def test_moving_the_cursor_begins_another_piece() -> None:
     chunk = clean(b"Validation: |  | 0/? [00:00<?, ?it/s]\x1b[A[12/09/24] loss 2\n")
-    assert chunk.pieces == [b"Validation: |  | 0/? [00:00<?, ?it/s]", b"[12/09/24] loss 2"]
+    assert list(chunk.pieces) == [b"Validation: |  | 0/? [00:00<?, ?it/s]", b"[12/09/24] loss 2"]
     assert chunk.lines == 1

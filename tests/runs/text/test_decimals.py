@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mltd.runs.harvest import Ints
-from mltd.runs.text.decimals import Codes, _parse_alike, parse_column
+from mltd.runs.text.decimals import _parse_alike, parse_column
+from mltd.runs.text.pieces import Codes
 
 FORMS = [
     "{:.4f}",
@@ -67,7 +68,7 @@ def test_numbers_of_one_form_need_no_loop(form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1.2.3", "12:30", "-", "--1", "1-2", "e", "", "1e", "+-3", "1.5x"]
+    "text", ["1.2.3", "12:30", "-", "--1", "1-2", "e", "", "1e", "+-3", "1.5x", ".", "-."]
 )
 def test_what_is_no_number_is_refused(text: str) -> None:
     if text:

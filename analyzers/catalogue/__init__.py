@@ -1,0 +1,1 @@
+"""The catalogue: one page per finding and per root cause, from the modules' own words."""

@@ -1,0 +1,115 @@
+"""bad_batch: one batch holds data that the model cannot take.
+
+What it is: corrupt, mislabelled or extreme samples give one step a huge loss and gradient.
+Told apart by: loss and gradient jump in the same step, without growth before; the rate is flat; the
+    run recovers by itself, or is NaN at once. The proof is the same sample in another run, or a
+    replay that skips it.
+Try next: print the batch of that step; skip it and replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.clues import (
+    gradient_at,
+    gradient_growth_before,
+    loss_growth_before,
+    share_of_run,
+)
+from ..core.finding import Basis
+from ..core.fixes import clip_gradients
+from ..core.registry import cause
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class BadBatch:
+    """Weighs a sudden step against growth before it."""
+
+    id: ClassVar[str] = "bad_batch"
+    explains: ClassVar[tuple[str, ...]] = (
+        "loss_spike",
+        "nan_loss",
+        "loss_divergence",
+        "exploding_gradients",
+        "nan_gradients",
+    )
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Suddenness, recovery, a healthy rate, a late moment."""
+        breaks = ("loss_spike", "nan_loss", "loss_divergence", "exploding_gradients")
+        broken = case.get("loss_spike", "nan_loss", "nan_gradients", *breaks)
+        step = case.onset(*breaks, "nan_gradients")
+        if broken is None:
+            return
+        spikes = case.all("loss_spike")
+        alone = len(spikes) == 1 and not case.has("loss_divergence", "nan_loss")
+        yield case.because(broken, 0.45 if alone else 0.2)
+        grown = gradient_growth_before(case, step)
+        if grown is not None:
+            yield Clue(0.3 if grown.value < 1.5 else -0.4, grown.evidence)
+        sudden = gradient_at(case, step)
+        if sudden is not None and sudden.value > 8 and (grown is None or grown.value < 2):
+            yield Clue(0.3, sudden.evidence)
+        rising = loss_growth_before(case, step)
+        if rising is not None:
+            yield Clue(0.25 if rising.value < 4 else -0.4, rising.evidence)
+        early = share_of_run(case, step)
+        if early < 0.05:
+            yield case.because(broken, -0.35)
+        odd = case.get("lr_anomaly")
+        if odd is not None and odd.is_alarm:
+            yield case.because(odd, -0.5)
+        for other in case.all("loss_scale_collapse", "resume_discontinuity")[:1]:
+            if other.first_step is not None and step is not None and other.first_step <= step:
+                yield case.because(other, -0.4)
+        if len(spikes) >= 3:
+            yield case.because(spikes[-1], -0.35)
+        if step is not None:
+            change = case.view.facts.change_near(step, 0.02 * step + 3, 3)
+            if change is not None:
+                yield Clue(-0.4, change.evidence)
+
+    def issue(self, case: Case) -> str:
+        """One sentence with the step."""
+        step = case.onset("loss_spike", "nan_loss", "loss_divergence", "exploding_gradients")
+        where = f" at step {step:.10g}" if step is not None else ""
+        return f"the batch{where} holds corrupt or extreme data"
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """Look, filter, skip, clip."""
+        step = case.onset("loss_spike", "nan_loss", "loss_divergence", "exploding_gradients")
+        where = f"{step:.0f}" if step is not None else "the step"
+        yield Fix(
+            addresses=self.id,
+            change=f"print the samples of the batch at step {where} and of the two before",
+            example=f"if step == {where}: print(batch_ids, x.abs().max(), x.isfinite().all(), y)",
+            expected_impact="one sample stands out by size, non-finite values or label",
+            verify="replay from the checkpoint before without it: the step passes smoothly",
+            if_it_fails="replay with it from another checkpoint; if that passes, the state was the "
+            "cause and not the data",
+            is_quick=True,
+        )
+        yield Fix(
+            addresses=self.id,
+            change="check every batch before the update and skip what is not finite or extreme",
+            example="if not x.isfinite().all() or x.abs().max() > limit: continue",
+            expected_impact="no spike when the same samples come again; under 0.1 % skipped",
+            verify="count the skipped batches for one epoch",
+            if_it_fails="filter the dataset by source; a pocket of bad records is usual",
+            is_quick=True,
+        )
+        yield clip_gradients(case, self.id)
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """What separates it from the learning rate."""
+        yield (
+            "the sample ids of the batches around the onset, or a second run over the same data: a "
+            "spike at the same samples proves the data, at another place the step size"
+        )

@@ -1,0 +1,102 @@
+"""corrupt_labels: labels do not belong to their inputs.
+
+What it is: shuffled, shifted or noisy labels leave nothing (or only a part) to be learned.
+Told apart by: gradients and updates look normal, yet the loss stays at guessing, or training
+    accuracy stops where the clean share of the labels ends.
+Try next: look at a hundred samples with their labels; overfit 16 samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.finding import Basis
+from ..core.registry import cause
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class CorruptLabels:
+    """Weighs normal updates without progress."""
+
+    id: ClassVar[str] = "corrupt_labels"
+    explains: ClassVar[tuple[str, ...]] = (
+        "not_learning",
+        "plateau",
+        "underfitting",
+        "overfitting",
+        "suspicious_metric",
+        "class_imbalance",
+    )
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Guessing in spite of gradients that flow."""
+        flat = case.get("not_learning")
+        if flat is not None:
+            yield case.because(flat, 0.4 if flat.number("at_chance") else 0.3)
+        for finding in case.all("underfitting", "plateau"):
+            if finding.is_alarm:
+                yield case.because(finding, 0.3)
+        for finding in case.all("overfitting")[:1]:
+            yield case.because(finding, 0.15)
+        norm = case.view.curve("grad_norm")
+        if norm is not None and flat is not None and len(norm) >= 8:
+            finite = norm.y[np.isfinite(norm.y)]
+            usual = float(np.median(finite)) if len(finite) else 0.0
+            if usual > 1e-3:
+                yield Clue(0.3, norm.remark(f"gradients flow: median {usual:.3g}"))
+            elif 0 < usual < 1e-5:
+                yield Clue(-0.6, norm.remark(f"hardly any gradient: median {usual:.3g}"))
+        other = case.get("frozen_layers", "vanishing_gradients", "dead_units", "lr_anomaly")
+        if other is not None and other.is_alarm:
+            yield case.because(other, -0.6)
+        if any(f.details.get("kind") == "double_softmax" for f in case.all("suspicious_metric")):
+            yield case.because(case.all("suspicious_metric")[0], -0.5)
+
+    def issue(self, case: Case) -> str:
+        """One sentence."""
+        return "the labels do not tell the model anything about the inputs (or too few of them do)"
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """Look, overfit, relabel."""
+        yield Fix(
+            addresses=self.id,
+            change="print 100 samples with their labels as the loss sees them, after all "
+            "transforms",
+            example="for x, y in islice(loader, 2): show(x), print(y)",
+            expected_impact="a shift or a shuffle is visible at once: wrong for nearly all samples",
+            verify="labels of at least 95 of 100 samples are right by eye",
+            if_it_fails="if they are right, overfit 16 samples to test the model",
+            is_quick=True,
+        )
+        yield Fix(
+            addresses=self.id,
+            change="shuffle inputs and labels together: one index for both",
+            example="order = torch.randperm(n); x, y = x[order], y[order]",
+            expected_impact="the loss leaves the level of guessing within 200 steps",
+            verify="train loss < 90 % of its first value after 200 steps",
+            if_it_fails="check for an off-by-one between targets and inputs (labels[1:])",
+        )
+        yield Fix(
+            addresses=self.id,
+            change="relabel the 100 samples with the highest loss",
+            example="losses.topk(100).indices -> review",
+            expected_impact="the share of wrong labels among them shows how much is lost",
+            verify="train accuracy rises by about the share that was corrected",
+            if_it_fails="use a loss that bears label noise (label smoothing 0.1)",
+        )
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """What separates it from a broken model."""
+        yield (
+            "the result of overfitting 16 samples: success speaks for labels or data, failure for "
+            "the loss or the model"
+        )
+        yield "a hundred samples with labels as they reach the loss"

@@ -1,0 +1,90 @@
+"""data_pipeline_change: two paths of the data that should agree do not.
+
+What it is: normalisation, tokenisation, label map or mode differ between two paths that should
+    agree.
+Told apart by: validation is bad from the first evaluation on while training learns; or a level
+    shift without any excursion of the gradient.
+Try next: send training samples through the validation path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.clues import gradient_at
+from ..core.finding import Basis
+from ..core.registry import cause
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class DataPipelineChange:
+    """Weighs a gap that is there from the first evaluation on."""
+
+    id: ClassVar[str] = "data_pipeline_change"
+    explains: ClassVar[tuple[str, ...]] = (
+        "suspicious_metric",
+        "loss_divergence",
+        "oscillating_loss",
+        "loss_spike",
+        "overfitting",
+        "resume_discontinuity",
+    )
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Bad from the start, or shifted without a gradient."""
+        for finding in case.all("suspicious_metric"):
+            if finding.details.get("kind") == "validation":
+                yield case.because(finding, 0.6)
+                yield Clue(0.3, finding.evidence[1], "training")
+        step = case.onset("loss_divergence", "resume_discontinuity")
+        sudden = gradient_at(case, step)
+        shifted = case.get("loss_divergence", "resume_discontinuity")
+        if shifted is not None and sudden is not None and sudden.value < 1.5:
+            yield case.because(shifted, 0.25)
+            yield Clue(0.2, sudden.evidence)
+        for finding in case.all("oscillating_loss"):
+            yield case.because(finding, 0.15)
+
+    def issue(self, case: Case) -> str:
+        """One sentence."""
+        return "data reach the model differently in training and in evaluation (or since a change)"
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """Probe, mode, share the code."""
+        yield Fix(
+            addresses=self.id,
+            change="evaluate 256 training samples through the validation path",
+            example="evaluate(Subset(train_set, range(256)), transform=val_transform)",
+            expected_impact="bad there too: the path is wrong; good: the data really differ",
+            verify="compare with the training loss of the same samples",
+            if_it_fails="print mean and deviation of one batch of both paths",
+            is_quick=True,
+        )
+        yield Fix(
+            addresses=self.id,
+            change="call model.eval() before and model.train() after every evaluation",
+            example="model.eval()\nwith torch.no_grad(): ...\nmodel.train()",
+            expected_impact="validation no longer depends on the batch size of the evaluation",
+            verify="two validation batch sizes give the same loss",
+            if_it_fails="look at normalisation and label map of both paths",
+            is_quick=True,
+        )
+        yield Fix(
+            addresses=self.id,
+            change="one function for normalisation and label map, used by both splits",
+            example="transform = make_transform(stats); train, val = Train(transform), "
+            "Val(transform)",
+            expected_impact="the first validation loss equals the training loss at that step",
+            verify="first evaluation within 10 % of the training loss",
+            if_it_fails="check for a real shift between the splits",
+        )
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """What separates path from shift."""
+        yield "the loss of 256 training samples when sent through the validation path"

@@ -1,0 +1,135 @@
+"""dead_relu: ReLU units are never active, so they neither pass a signal nor learn.
+
+What it is: a large negative bias, or one update that was too large, puts units where ReLU is 0 for
+    every input; their gradient is 0 from then on.
+Told apart by: a high share of dead units or of exact zeros behind ReLU layers. From the first step
+    on it is initialisation; after a jump it is the learning rate. Underflow makes zeros
+    everywhere, and only in half precision; saturation makes gradients small, not zero.
+Try next: biases of 0, a lower learning rate, LeakyReLU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.finding import Basis, Finding
+from ..core.fixes import lower_learning_rate
+from ..core.registry import cause
+from ..gradients.calm import calmly
+from ..gradients.stated import half_precision, odd_initialisation, plain_relu
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class DeadRelu:
+    """Weighs shares of dead units, the activation and the biases."""
+
+    id: ClassVar[str] = "dead_relu"
+    explains: ClassVar[tuple[str, ...]] = (
+        "dead_units",
+        "not_learning",
+        "plateau",
+        "vanishing_gradients",
+        "underfitting",
+        "slow_convergence",
+    )
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    @calmly
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Measured death, then what makes it possible."""
+        dead = case.get("dead_units")
+        relu = plain_relu(case)
+        if dead is not None:
+            yield self._measured(case, dead)
+        if relu is not None and dead is not None:
+            yield Clue(0.35, relu.evidence)
+        elif relu is not None and case.has("not_learning", "vanishing_gradients"):
+            yield Clue(0.12, relu.evidence)
+        odd = odd_initialisation(case)
+        if odd is not None and "bias" in odd.path.casefold() and (odd.number or 0) < 0:
+            yield Clue(0.4, odd.evidence)
+        yield from self._against(case, dead)
+
+    @staticmethod
+    def _measured(case: Case, dead: Finding) -> Clue:
+        kind, share = dead.details.get("kind"), dead.number("share")
+        if kind == "dead_units":
+            # The run counts its dead units itself: no guess is left.
+            is_said = share >= 0.9 and dead.is_alarm
+            return case.clue(0.85 if share >= 0.9 else 0.6, dead.evidence[0], states=is_said)
+        if kind == "guess":
+            return case.because(dead, 0.3)
+        return case.because(dead, 0.45)
+
+    def _against(self, case: Case, dead: Finding | None) -> Iterator[Clue]:
+        activation = case.setting("activation")
+        is_counted = dead is not None and dead.details.get("kind") == "dead_units"
+        if activation is not None and plain_relu(case) is None and not is_counted:
+            yield Clue(-0.85, activation.evidence)
+        half = half_precision(case)
+        if half is not None and not is_counted:
+            yield Clue(-0.3, half)
+        still = case.get("frozen_layers")
+        if still is not None and still.is_alarm and not is_counted:
+            yield case.because(still, -0.5)
+        layers = case.get("vanishing_gradients")
+        if layers is not None and layers.number("layers") and not is_counted:
+            yield case.because(layers, -0.5)
+
+    def issue(self, case: Case) -> str:
+        """One sentence with the share."""
+        dead = case.get("dead_units")
+        share = dead.number("share") if dead is not None else 0.0
+        if share <= 0:
+            return "ReLU units may be dead: gradients are tiny and the loss does not fall"
+        since = ""
+        if dead is not None and dead.first_step is not None:
+            since = f" since {dead.first_step:.10g}"
+        what = "units" if dead and dead.details.get("kind") == "dead_units" else "gradient entries"
+        return f"{share:.0%} of the {what} are dead behind ReLU{since}"
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """Revive them: biases, slope, rate."""
+        odd = odd_initialisation(case)
+        if odd is not None and "bias" in odd.path.casefold():
+            change, example = f"{odd.path} {odd.value} -> 0", f"{odd.path}: 0"
+        else:
+            change = "initialise the biases with 0 and the weights by He's formula"
+            example = "nn.init.kaiming_normal_(m.weight); nn.init.zeros_(m.bias)"
+        yield Fix(
+            addresses=self.id,
+            change=change,
+            example=example,
+            expected_impact="share of dead units below 0.5 from the first step on; train loss "
+            "falls within 200 steps",
+            verify="count units that are 0 for a whole batch, before the first update",
+            if_it_fails="if they are alive at first and die later, lower the learning rate",
+        )
+        setting = case.setting("activation")
+        name = setting.path if setting is not None else "activation"
+        yield Fix(
+            addresses=self.id,
+            change=f"{name} {setting.value if setting else 'relu'} -> leaky_relu (or gelu)",
+            example="nn.LeakyReLU(0.01)",
+            expected_impact="gradients reach every unit at once; train loss falls within 200 steps",
+            verify="share of exact zeros in the gradient below 0.5",
+            if_it_fails="look for inputs that are all negative or not normalised",
+            is_quick=True,
+        )
+        yield lower_learning_rate(case, self.id)
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """What would prove it."""
+        dead = case.get("dead_units")
+        if dead is None or dead.details.get("kind") != "dead_units":
+            yield (
+                "the share of ReLU units that are 0 for a whole batch, per layer: 0.7 and more "
+                "means dead units, less speaks for the learning rate or the data"
+            )
+        if case.setting("activation") is None:
+            yield "the activation function (config or model source): only ReLU units die"

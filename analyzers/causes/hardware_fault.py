@@ -1,0 +1,121 @@
+"""hardware_fault: a GPU, its memory or its links are broken.
+
+What it is: the driver reports errors that no program can cause (Xid 48, 63, 64, 74, 79, 94, 95,
+    uncorrectable ECC, a GPU off the bus), or computations that do not repeat.
+Told apart by: the driver's code. Xid 13, 31 and 43 are usually the program's own fault, as is an
+    illegal memory access that happens again on another machine. A fault stays with its node.
+Try next: leave the node out, run its diagnostics, resume from the last checkpoint elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.failure import failure_evidence
+from ..core.finding import Basis
+from ..core.registry import cause
+from ..distributed.remedies import exclude_node, resume
+from ..distributed.reports import BAD_XIDS, GPU, HARDWARE, SOFTWARE_XIDS, Report, reports
+
+_MEANING = {
+    48: "an uncorrectable error in GPU memory",
+    63: "a row of GPU memory that was remapped",
+    64: "a row of GPU memory that could not be remapped",
+    74: "an NVLink error",
+    79: "a GPU that fell off the bus",
+    92: "many single-bit errors in GPU memory",
+    94: "a contained error in GPU memory",
+    95: "an uncontained error in GPU memory",
+    119: "a GPU processor that does not answer",
+    120: "an error of the GPU's processor",
+    140: "an unrecovered error in GPU memory",
+}
+_LIKELY = re.compile(r"(?i)unspecified launch failure|unknown error|launch timed out")
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class HardwareFault:
+    """Weighs the driver's codes; without one it is a guess."""
+
+    id: ClassVar[str] = "hardware_fault"
+    explains: ClassVar[tuple[str, ...]] = ("rank_failure", "nccl_timeout", "exception", "stall")
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Driver messages state it; launch failures only hint."""
+        for report in reports(case.view):
+            shown = failure_evidence(report.placed)
+            if report.kind == HARDWARE:
+                if report.xid in SOFTWARE_XIDS:
+                    yield case.clue(0.2, shown)
+                    yield case.clue(-0.4, shown)
+                elif report.xid is None or report.xid in BAD_XIDS:
+                    yield case.clue(0.96, shown, states=True)
+                else:
+                    yield case.clue(0.5, shown)
+            elif report.kind == GPU:
+                is_likely = bool(_LIKELY.search(report.placed.text))
+                yield case.clue(0.35 if is_likely else 0.2, shown)
+
+    def issue(self, case: Case) -> str:
+        """One sentence with code, meaning and place."""
+        report = self._worst(case)
+        where = f" on {report.node}" if report is not None and report.node else ""
+        if report is None or report.kind == GPU:
+            return f"the GPU or its memory may be faulty{where}: the driver's log would tell"
+        code = report.xid
+        if code is None:
+            return f"a GPU is faulty{where}: {report.placed.event.title}"
+        return f"the driver reports {_MEANING.get(code, 'a GPU error')}{where} (Xid {code})"
+
+    @staticmethod
+    def _worst(case: Case) -> Report | None:
+        found = [r for r in reports(case.view) if r.kind in (HARDWARE, GPU)]
+        return min(found, key=lambda r: (r.kind != HARDWARE, r.xid not in BAD_XIDS), default=None)
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """Away from the node, resume, have it tested."""
+        report = self._worst(case)
+        finding = case.get("rank_failure")
+        node = (report.node if report else "") or str(
+            finding.details.get("node", "") if finding else ""
+        )
+        is_software = report is not None and (report.kind == GPU or report.xid in SOFTWARE_XIDS)
+        test = Fix(
+            addresses=self.id,
+            change="repeat the failing step on one GPU with synchronous launches",
+            example="CUDA_LAUNCH_BLOCKING=1 compute-sanitizer --tool memcheck python train.py ...",
+            expected_impact="names the kernel and line within one step if the program is to blame",
+            verify="the same error at the same step on another GPU: not the hardware",
+            if_it_fails="if it does not happen elsewhere, leave this GPU out",
+            is_quick=True,
+        )
+        if is_software:
+            yield test
+        yield exclude_node(self.id, node)
+        yield resume(case, self.id)
+        yield Fix(
+            addresses=self.id,
+            change=f"have {node or 'the node'} drained and tested by the cluster's operators",
+            example="dcgmi diag -r 3; nvidia-smi -q -d ECC,ROW_REMAPPER; dmesg | grep -i xid",
+            expected_impact="the diagnosis fails on the faulty GPU within 15 minutes",
+            verify="no new Xid line after the repair, in a run of the same length",
+            if_it_fails="if all tests pass, repeat the step there: Xid 13, 31 and 43 are software",
+            is_quick=True,
+        )
+        if not is_software:
+            yield test
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """The driver's own words."""
+        yield (
+            "`dmesg -T | grep -i xid` and `nvidia-smi -q -d ECC` of the node: Xid 48, 64, 74, 79, "
+            "94 or 95 means hardware_fault, 13, 31 or 43 a bug in a kernel"
+        )
+        yield "the same step on another node: if it passes there, the hardware is to blame"

@@ -1,0 +1,134 @@
+"""host_memory_limit: the job may not use as much host (or shared) memory as it needs.
+
+What it is: the data, the workers' copies and prefetched batches together exceed the limit of the
+    job's cgroup, of the machine or of /dev/shm, and the kernel kills a process or refuses.
+Told apart by: what Slurm, the kernel or Kubernetes say. Memory that rose for many steps before is
+    a leak; a bare `Killed` may also be preemption or an administrator.
+Try next: ask for 1.5 times the memory, halve the workers, memory-map the data; for /dev/shm a
+    larger `--shm-size`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mltd.runs.event import EventKind
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.finding import Basis
+from ..core.registry import cause
+from ..core.view import PlacedEvent
+from ..resources.messages import matching
+from ..resources.remedies import fewer_workers, map_data
+
+_SHARED = re.compile(
+    r"insufficient shared memory|killed by signal: Bus error|/dev/shm|unable to (?:write|open) "
+    r"(?:to )?(?:shared memory|file </torch_)|^Bus error|: Bus error",
+    re.IGNORECASE,
+)
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class HostMemoryLimit:
+    """Weighs what the system says; growth is the rival."""
+
+    id: ClassVar[str] = "host_memory_limit"
+    explains: ClassVar[tuple[str, ...]] = ("host_oom", "disk_full", "dataloader_worker_died")
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Messages of the system, workers, /dev/shm."""
+        found = case.get("host_oom")
+        if found is not None:
+            how, evidence = found.details.get("how"), found.evidence[0]
+            if how == "states" and not found.number("request"):
+                yield case.clue(0.9, evidence, states=True)
+            else:
+                yield case.clue({"states": 0.75, "worker": 0.75}.get(str(how), 0.6), evidence)
+        full = case.get("disk_full")
+        if full is not None and full.details.get("place") == "shm":
+            yield case.clue(0.88, full.evidence[0], states=True)
+        elif (placed := _shared(case)) is not None and case.has("dataloader_worker_died"):
+            yield case.clue(0.88, placed.evidence(), states=True)
+        if found is None and full is None:
+            return
+        workers = case.setting("workers")
+        if workers is not None and (workers.number or 0) >= 8:
+            yield case.clue(0.3, workers.evidence)
+        growth = case.get("memory_growth")
+        if growth is not None:
+            yield case.clue(-0.55, growth.evidence[0])
+
+    def issue(self, case: Case) -> str:
+        """Host memory or shared memory."""
+        if _is_shared(case):
+            return "shared memory (/dev/shm) is too small for the batches that workers hand over"
+        workers = case.setting("workers")
+        extra = f" ({workers.path} {workers.value})" if workers is not None else ""
+        return f"the job needs more host memory than it may use{extra}"
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """More memory, fewer copies, none at all."""
+        if _is_shared(case):
+            yield _more_shared(self.id)
+        else:
+            yield _more_memory(self.id)
+        yield fewer_workers(case, self.id)
+        yield map_data(self.id)
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """The scheduler's word."""
+        found = case.get("host_oom")
+        if found is not None and found.details.get("how") != "states":
+            yield (
+                "`sacct -j JOB --format=State,ExitCode,MaxRSS,ReqMem`: OUT_OF_MEMORY means host "
+                "memory, PREEMPTED or CANCELLED someone else's decision"
+            )
+        if case.view.curve("memory") is None:
+            yield (
+                "resident memory of the process per step (psutil rss): a rise before the kill "
+                "means a leak, a level line a limit that is too low"
+            )
+
+
+def _shared(case: Case) -> PlacedEvent | None:
+    kinds = (EventKind.EXCEPTION, EventKind.ERROR, EventKind.SIGNAL)
+    return next(matching(case.view, _SHARED, *kinds), None)
+
+
+def _is_shared(case: Case) -> bool:
+    full = case.get("disk_full")
+    if full is not None and full.details.get("place") == "shm":
+        return True
+    return case.get("host_oom") is None and _shared(case) is not None
+
+
+def _more_memory(addresses: str) -> Fix:
+    return Fix(
+        addresses=addresses,
+        change="ask the scheduler for 1.5 times the host memory",
+        example="#SBATCH --mem=96G  # 1.5 times the present value; Kubernetes: resources.limits",
+        expected_impact="the job is not killed; MaxRSS stays below 80 % of the limit over one "
+        "epoch",
+        verify="sacct -j JOB --format=State,MaxRSS,ReqMem after one epoch",
+        if_it_fails="if memory reaches the new limit as well, it is not a limit but a leak: log "
+        "resident memory per step",
+        is_quick=True,
+    )
+
+
+def _more_shared(addresses: str) -> Fix:
+    return Fix(
+        addresses=addresses,
+        change="give the container more shared memory",
+        example="docker run --shm-size=16g ...  # Kubernetes: emptyDir with medium Memory",
+        expected_impact="workers hand over batches without bus errors from the first epoch on",
+        verify="df -h /dev/shm stays below 80 % during one epoch",
+        if_it_fails="torch.multiprocessing.set_sharing_strategy('file_system'), or num_workers=0",
+        is_quick=True,
+    )

@@ -1,0 +1,148 @@
+"""lr_too_high: the learning rate is larger than the loss surface bears.
+
+What it is: updates overshoot, so the loss climbs, oscillates or blows up to infinity.
+Told apart by: gradients or a loss that grow over several steps before the break; the rate at its
+    peak or still rising; trouble in the first part of the run, or trouble that comes back. A bad
+    batch shows in one step only; an overflow begins with the loss scale; a resume bug sits at the
+    restart; a curriculum change has its own moment.
+Try next: divide the rate by three, clip gradients, warm up longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.clues import (
+    gradient_growth_before,
+    loss_growth_before,
+    rate_share_of_peak,
+    restart_near,
+    share_of_run,
+)
+from ..core.finding import Basis
+from ..core.fixes import (
+    clip_gradients,
+    learning_rate_of,
+    longer_warmup,
+    lower_learning_rate,
+    shown,
+)
+from ..core.registry import cause
+
+_BREAKS = ("nan_loss", "loss_divergence", "exploding_gradients", "loss_spike")
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class LearningRateTooHigh:
+    """Weighs what speaks for a step size beyond the stable range."""
+
+    id: ClassVar[str] = "lr_too_high"
+    explains: ClassVar[tuple[str, ...]] = (
+        "loss_divergence",
+        "loss_spike",
+        "oscillating_loss",
+        "nan_loss",
+        "not_learning",
+        "exploding_gradients",
+        "dead_units",
+        "plateau",
+    )
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Growth before the break, a rate at its peak, an early break, repetition."""
+        step = case.onset(*_BREAKS)
+        broken = case.get(*_BREAKS)
+        if broken is not None:
+            yield case.because(broken, 0.2)
+            early = share_of_run(case, step) < 0.15
+            if early and case.has("nan_loss", "loss_divergence"):
+                yield case.because(broken, 0.3)
+        for finding in case.all("oscillating_loss"):
+            yield case.because(finding, 0.4)
+        for finding in case.all("not_learning", "plateau", "dead_units")[:1]:
+            yield case.because(finding, 0.12)
+        yield from self._growth(case, step)
+        yield from self._rate(case, step)
+        yield from self._against(case, step)
+
+    def _growth(self, case: Case, step: float | None) -> Iterator[Clue]:
+        grown = gradient_growth_before(case, step)
+        if grown is not None and grown.value > 2.0:
+            yield Clue(0.35, grown.evidence)
+        elif grown is not None and grown.value < 1.3 and case.has("nan_loss"):
+            yield Clue(-0.45, grown.evidence)
+        rising = loss_growth_before(case, step)
+        if case.has("nan_loss") and rising is not None:
+            yield Clue(0.35 if rising.value > 5 else -0.4, rising.evidence)
+        if len(case.all("loss_spike")) >= 3:
+            yield case.because(case.all("loss_spike")[-1], 0.3)
+
+    def _rate(self, case: Case, step: float | None) -> Iterator[Clue]:
+        share = rate_share_of_peak(case, step)
+        if share is not None:
+            warm = case.view.facts.warmup_until
+            in_warmup = warm is not None and step is not None and step <= warm * 1.2
+            if in_warmup or (share.value > 0.9 and warm is not None):
+                yield Clue(0.3, share.evidence, "schedule")
+            elif share.value < 0.15:
+                yield Clue(-0.4, share.evidence, "schedule")
+        setting = case.view.settings.learning_rate()
+        rate = setting.number if setting is not None else None
+        if setting is None or rate is None:
+            return
+        optimizer = case.setting("optimizer")
+        is_adaptive = optimizer is None or "sgd" not in optimizer.text
+        usual = 5e-3 if is_adaptive else 0.5
+        if rate >= usual:
+            yield Clue(0.4 if rate >= 4 * usual else 0.25, setting.evidence)
+        elif rate <= usual / 25:
+            yield Clue(-0.35, setting.evidence)
+
+    def _against(self, case: Case, step: float | None) -> Iterator[Clue]:
+        boundary = restart_near(case, step)
+        if boundary is not None:
+            yield Clue(-0.5, boundary)
+        if step is not None:
+            loss = case.view.curve("train/loss")
+            reach = 5 * loss.spacing if loss is not None else 5.0
+            change = case.view.facts.change_near(step, max(reach, 0.02 * step), reach)
+            if change is not None:
+                yield Clue(-0.35, change.evidence)
+        scale = case.onset("loss_scale_collapse")
+        if scale is not None and (step is None or scale <= step):
+            yield case.because(case.all("loss_scale_collapse")[0], -0.35)
+        jump = case.all("lr_anomaly")
+        if jump and step is not None and jump[0].details.get("kind") == "jump":
+            yield case.because(jump[0], 0.25)
+
+    def issue(self, case: Case) -> str:
+        """One sentence with the rate."""
+        found = learning_rate_of(case)
+        rate = f" ({found[0]} {shown(found[1])})" if found else ""
+        return f"the learning rate{rate} is higher than this training bears"
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """Lower, clip, warm up."""
+        yield lower_learning_rate(case, self.id)
+        yield clip_gradients(case, self.id)
+        yield longer_warmup(case, self.id)
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """What separates it from a bad batch."""
+        if case.view.curve("lr") is None:
+            yield "log the learning rate at every step: did the trouble begin at its peak?"
+        if case.view.curve("grad_norm") is None:
+            yield (
+                "log grad_norm at every step: growth over several steps before the break speaks "
+                "for the learning rate, a single step for a bad batch"
+            )
+        yield (
+            "200 steps at a third of the learning rate from the same start: if the trouble is "
+            "gone, the rate was the cause"
+        )

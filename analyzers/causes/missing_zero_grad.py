@@ -1,0 +1,131 @@
+"""missing_zero_grad: gradients of past steps are never cleared.
+
+What it is: backward adds to what is there; without zero_grad every step moves along the sum of all
+    gradients so far, like a momentum of 1.
+Told apart by: a gradient norm that grows from the very first steps, almost without noise from one
+    step to the next, while the loss gets worse or swings. From curves alone this is weak: the code
+    is the proof. A rate that is too high grows suddenly, and its norm is noisy.
+Try next: optimizer.zero_grad() before every backward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.curve import Curve
+from ..core.finding import Basis
+from ..core.fixes import lower_learning_rate
+from ..core.registry import cause
+from ..gradients.calm import calmly, median
+from ..gradients.layers import gradient_norm
+
+LEAST = 24
+
+
+@cause
+@dataclass(frozen=True, slots=True)
+class MissingZeroGrad:
+    """Weighs how smoothly the norm grows, from the start."""
+
+    id: ClassVar[str] = "missing_zero_grad"
+    explains: ClassVar[tuple[str, ...]] = (
+        "exploding_gradients",
+        "loss_divergence",
+        "oscillating_loss",
+        "not_learning",
+        "plateau",
+        "nan_loss",
+        "nan_gradients",
+        "loss_spike",
+        "slow_convergence",
+        "underfitting",
+    )
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    @calmly
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Smooth growth for; noise or a level norm against."""
+        norm = gradient_norm(case.view)
+        if norm is None or case.view.facts.grad_norm_flaw or len(norm) < LEAST:
+            return
+        growth, likeness = _smooth_growth(norm)
+        if not np.isfinite(growth) or not np.isfinite(likeness):
+            return
+        quote = f"{growth:.3g}x its start, {likeness:.3f} like the point before"
+        shown = norm.evidence(0, len(norm) - 1, quote)
+        if growth > 3 and likeness > 0.97:
+            yield Clue(0.6, shown)
+        elif growth > 3 and likeness > 0.9:
+            yield Clue(0.4, shown)
+        elif growth > 3 and likeness > 0.8:
+            yield Clue(0.2, shown)
+        else:
+            return
+        for finding in case.all("oscillating_loss", "loss_divergence", "not_learning")[:1]:
+            yield case.because(finding, 0.15)
+        if case.view.facts.is_smoothed(norm):
+            yield Clue(-0.6, norm.remark(case.view.facts.smoothed[norm.name]))
+        odd = case.get("lr_anomaly")
+        if odd is not None and odd.is_alarm:
+            yield case.because(odd, -0.5)
+
+    def issue(self, case: Case) -> str:
+        """One sentence with the growth."""
+        norm = gradient_norm(case.view)
+        growth = _smooth_growth(norm)[0] if norm is not None and len(norm) >= LEAST else np.nan
+        times = f": their norm is {growth:.3g}x what it was" if np.isfinite(growth) else ""
+        return f"gradients add up over steps instead of being cleared{times}"
+
+    def fixes(self, case: Case) -> Iterator[Fix]:
+        """Clear, at the right place."""
+        yield Fix(
+            addresses=self.id,
+            change="clear the gradients before every backward pass",
+            example="optimizer.zero_grad(set_to_none=True); loss.backward(); optimizer.step()",
+            expected_impact="grad_norm stays at its size of the first step, and train loss falls "
+            "within 200 steps",
+            verify="grad_norm at step 2 equals that of the same batch alone",
+            if_it_fails="look for a second optimizer, or parameters outside of it, never cleared",
+            is_quick=True,
+        )
+        accumulation = case.setting("accumulation")
+        name = accumulation.path if accumulation is not None else "gradient accumulation"
+        yield Fix(
+            addresses=self.id,
+            change=f"with {name}, clear after every optimizer step and divide the loss by it",
+            example="if (i + 1) % n == 0: optimizer.step(); optimizer.zero_grad()",
+            expected_impact="grad_norm no longer grows with the number of steps; flat within 50",
+            verify="the norm right after zero_grad() and one backward pass is that of one batch",
+            if_it_fails="print the order of zero_grad, backward and step for three steps",
+            is_quick=True,
+        )
+        yield lower_learning_rate(case, self.id)
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """The proof is in the code."""
+        yield (
+            "the training loop's source: whether zero_grad is called each step decides between "
+            "this and a learning rate that is too high"
+        )
+
+
+def _smooth_growth(norm: Curve) -> tuple[float, float]:
+    """Growth over the start and the lag-1 autocorrelation of the log norm's early part."""
+    values = norm.y[: max(256, LEAST)]
+    values = values[np.isfinite(values) & (values > 0)]
+    if len(values) < LEAST:
+        return float("nan"), float("nan")
+    with np.errstate(all="ignore"):
+        logs = np.log(values)
+        start = median(values[:2])
+        growth = median(values[-max(4, len(values) // 4) :]) / start if start > 0 else np.nan
+        centred = logs - logs.mean()
+        total = float((centred**2).sum())
+        likeness = float((centred[1:] * centred[:-1]).sum()) / total if total > 0 else np.nan
+    return float(growth), likeness

@@ -1,0 +1,1 @@
+"""What all analyzers share: findings, causes, curves, facts, the registry."""

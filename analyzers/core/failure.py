@@ -1,0 +1,200 @@
+"""What ended a run: the events that it did not survive, and which of them came first.
+
+Timeouts, exit codes and launchers' reports are effects. The first cause is the earliest event
+that is none: a process's own exception, a failed assertion on the device, a reason that the
+scheduler states.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from mltd.runs.event import Event, EventKind, Frame
+from mltd.runs.state import is_terminal
+
+from .finding import Evidence
+from .view import PlacedEvent, RunView
+
+GRAVE = frozenset(
+    {
+        EventKind.EXCEPTION,
+        EventKind.ERROR,
+        EventKind.OOM,
+        EventKind.NCCL,
+        EventKind.SIGNAL,
+        EventKind.SCHEDULER,
+    }
+)
+_STATED = re.compile(
+    r"(?i)time limit|preempt|node fail|requeue|walltime|runlimit|evict|deadlineexceeded|"
+    r"memlimit|memory limit"
+)
+"""Reasons that a scheduler gives."""
+_KILLED = re.compile(
+    r"(?i)DataLoader worker \(pid.{0,40}(?:killed by signal|exited unexpectedly)|"
+    r"pin memory thread exited|died with <Signals\.SIG|terminated abruptly|"
+    r"worker \d+ (?:was )?(?:killed|died)|A worker process managed by the executor"
+)
+"""Exceptions that only say that some other process was killed."""
+_CUT_OFF = re.compile(
+    r"(?i)connection (?:was )?(?:closed|reset|aborted)|broken ?pipe|recvBytes|sendBytes|"
+    r"remote process exited|peer closed|ConnectionReset|ConnectionAborted|store.{0,20}(?:closed|"
+    r"shut ?down)|heartbeat monitor|Application timeout caused pair closure|"
+    r"monitoredBarrier|watchdog thread terminated|process group has (?:not )?been (?:destroyed|"
+    r"aborted)|communicator was aborted"
+)
+"""What the survivors say when a peer has gone."""
+_REPORT = re.compile(
+    r"^torchrun: |ChildFailedError|ProcessRaisedException|ProcessExitedException|"
+    r"^srun: (?:error: \S+: tasks? |Job step aborted|Terminating|forcing)|TASK FAILURE|"
+    r"(?i:exit (?:code|status)|non-zero exit|\bSIG(?:TERM|INT|HUP)\b)|^SystemExit|"
+    r"KeyboardInterrupt|SignalException|^main failed|^Worker group|"
+    r"Error (?:executing|in) job|subprocess\.CalledProcessError"
+)
+"""What launchers and signal handlers say about the death of others."""
+_DEVICE_ECHO = re.compile(r"device-side assert|unspecified launch failure|illegal memory access")
+_LIBRARY = re.compile(
+    r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python\d|python\d(?:\.\d+)?[/\\](?!.*train)|"
+    r"torch|transformers|accelerate|deepspeed|pytorch_lightning|lightning|lightning_fabric|keras|"
+    r"tensorflow|jax|flax|numpy|pandas|scipy|sklearn|datasets|torch_geometric|dgl|mmengine|mmcv|"
+    r"stable_baselines3|wandb|huggingface_hub|safetensors|multiprocessing|concurrent|asyncio|"
+    r"importlib|hydra|omegaconf|fsspec|PIL|json|peft|trl|ray)[/\\]|^<|[/\\]<"
+)
+_STANDARD = re.compile(r"^(?:[\w.]*[/\\])?(?:os|subprocess|pickle|shutil|runpy|threading)\.py$")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?)")
+
+
+def unresolved(view: RunView) -> list[PlacedEvent]:
+    """Grave events after which the newest attempt in their file did not go on."""
+    started: dict[int, int] = {}
+    for placed in view.events:
+        if placed.event.kind is EventKind.RESTART:
+            key = id(placed.source)
+            started[key] = max(started.get(key, 0), placed.event.line)
+    return [
+        placed
+        for placed in view.events
+        if placed.event.kind in GRAVE
+        and id(placed.event) not in view.facts.recovered
+        and max(placed.event.line, placed.event.last_line) > started.get(id(placed.source), 0)
+    ]
+
+
+def uncaught(view: RunView) -> list[PlacedEvent]:
+    """Events that ended the run or one of its processes, file by file."""
+    return [placed for placed in unresolved(view) if is_terminal(placed.event)]
+
+
+def first_failure(view: RunView) -> PlacedEvent | None:
+    """The event from which the others followed, None if nothing ended the run."""
+    return first_of(view, uncaught(view))
+
+
+def first_of(view: RunView, events: Iterable[PlacedEvent]) -> PlacedEvent | None:
+    """The first cause among some events."""
+    found = list(events)
+    has_assertion = any("Assertion failed" in placed.event.title for placed in found)
+    numbers = {id(source): number for number, source in enumerate(view.run.files)}
+
+    def order(placed: PlacedEvent) -> tuple[int, bool, str, float, int, int]:
+        event = placed.event
+        tier = remoteness(event)
+        if has_assertion and tier == 0 and _DEVICE_ECHO.search(event.title):
+            tier = 1
+        moment = _moment(placed)
+        step = event.step if event.step is not None and np.isfinite(event.step) else np.inf
+        return tier, not moment, moment, step, numbers[id(placed.source)], event.line
+
+    by_file: dict[int, list[PlacedEvent]] = {}
+    for placed in found:
+        by_file.setdefault(id(placed.source), []).append(placed)
+    # Within a file lines tell the order; between files only times and steps do.
+    leaders = [
+        min(group, key=lambda placed: (order(placed)[0], placed.event.line))
+        for group in by_file.values()
+    ]
+    return min(leaders, key=order, default=None)
+
+
+def remoteness(event: Event) -> int:
+    """How far an event may be from the first cause.
+
+    0: it may be the cause itself; 1: a process was killed; 2: peers notice; 3: launchers report.
+    """
+    said = f"{event.exception}: {event.title}"
+    if event.kind is EventKind.SCHEDULER and _STATED.search(event.title):
+        return 0
+    if _REPORT.search(event.title) or _REPORT.search(said):
+        return 3
+    if event.kind is EventKind.OOM:
+        return 0
+    if event.kind is EventKind.NCCL or _CUT_OFF.search(said):
+        return 2
+    if event.kind in (EventKind.SIGNAL, EventKind.SCHEDULER) or _KILLED.search(said):
+        return 1
+    return 0
+
+
+def is_aftermath(event: Event) -> bool:
+    """True if an event only tells of the death of another process."""
+    return remoteness(event) >= 2
+
+
+def raised(event: Event) -> list[tuple[str, str]]:
+    """Type and message of all exceptions in an event's chain, the root first."""
+    chain = []
+    for title in event.chain:
+        kind, _, message = title.partition(": ")
+        chain.append((kind.strip().rstrip(":"), message.strip()))
+    return [*chain, (event.exception, event.message or event.title)]
+
+
+def own_frame(event: Event) -> Frame | None:
+    """The innermost frame in the user's own code, else the innermost of all."""
+    own = [frame for frame in event.frames if not is_library(frame.file)]
+    if own:
+        return own[-1]
+    return event.frames[-1] if event.frames else None
+
+
+def is_library(path: str) -> bool:
+    """True if a source file belongs to an installed package or to Python."""
+    return bool(_LIBRARY.search(path) or _STANDARD.match(path))
+
+
+def message_line(event: Event, quote: str = "") -> int:
+    """The line of the log on which the message stands: in a traceback below the frames."""
+    lines = event.text.splitlines()
+    if len(lines) < 2:
+        return event.line
+    wanted = (quote or event.message or event.title).strip().splitlines()
+    head = " ".join(wanted[0].split())[:60] if wanted else ""
+    last_type = event.exception.rpartition(".")[2]
+    for index in range(len(lines) - 1, -1, -1):
+        text = " ".join(lines[index].split())
+        if (head and head in text) or (not head and last_type and text.startswith(last_type)):
+            return event.line + index
+    return event.last_line if event.count == 1 and event.last_line else event.line
+
+
+def failure_evidence(placed: PlacedEvent, quote: str = "") -> Evidence:
+    """An event as evidence that points to the line of its message."""
+    event = placed.event
+    if quote:
+        return placed.evidence(quote, message_line(event, quote))
+    first = (event.message.strip().splitlines() or [""])[0]
+    if event.exception and event.kind is not EventKind.WARNING and not _REPORT.match(event.title):
+        said = f"{event.exception}: {first}" if first else event.exception
+        return placed.evidence(said, message_line(event))
+    # Titles of other events are in our words; the evidence is what the log says.
+    stands = next((line for line in event.text.splitlines() if line.strip()), event.title)
+    return placed.evidence(stands, event.line)
+
+
+def _moment(placed: PlacedEvent) -> str:
+    """When it happened, as sortable text; empty if nothing tells."""
+    found = _TIME.search(placed.event.text[:400])
+    return found[1].replace("T", " ") if found else ""

@@ -1,0 +1,87 @@
+"""Ranking: causes weighed by their clues, rivals told apart, confidence within its ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .calibration import calibrated
+from .case import Case
+from .cause import Clue, RootCause
+from .finding import Basis, Severity
+from .registry import Cause
+
+LEAST = 0.10
+"""Causes below this are not worth reading."""
+TIE = 0.10
+"""Rivals closer than this are shown as a tie."""
+ENOUGH = 0.80
+"""A best cause below this needs more data."""
+
+
+def rank(case: Case, causes: Iterable[Cause], failed: list[str]) -> list[RootCause]:
+    """The causes that explain what was found, the best first."""
+    ids = {finding.id for finding in case.findings if finding.is_alarm}
+    weighed: list[tuple[float, RootCause]] = []
+    for cause in causes:
+        if not ids.intersection(cause.explains):
+            continue
+        try:
+            found = _weigh(cause, case)
+        except Exception as problem:  # noqa: BLE001 - one broken cause must not hide the others
+            failed.append(f"cause {cause.id!r} failed: {type(problem).__name__}: {problem}")
+            continue
+        if found is not None:
+            weighed.append(found)
+    weighed.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return [root for _, root in weighed]
+
+
+def _weigh(cause: Cause, case: Case) -> tuple[float, RootCause] | None:
+    clues = list(cause.clues(case))
+    helping = sorted((c for c in clues if c.weight > 0), key=lambda c: -c.weight)
+    against = [c for c in clues if c.weight < 0]
+    if not helping:
+        return None
+    belief = _belief(helping, against)
+    basis = _basis(cause, helping)
+    raw = belief * basis.ceiling
+    if raw < LEAST:
+        return None
+    explained = tuple(dict.fromkeys(f.id for f in case.findings if f.id in cause.explains))
+    severities = [f.severity for f in case.findings if f.id in cause.explains]
+    severity = max(severities, key=lambda s: s.rank, default=Severity.INFO)
+    confidence = min(calibrated("cause", basis, raw), basis.ceiling)
+    root = RootCause(
+        id=cause.id,
+        issue=cause.issue(case),
+        severity=severity,
+        explains=explained,
+        confidence=round(confidence, 3),
+        basis=basis,
+        evidence=tuple(dict.fromkeys(c.evidence for c in helping)),
+        against=tuple(dict.fromkeys(c.evidence for c in against)),
+        fixes=tuple(cause.fixes(case)),
+        requests=tuple(cause.requests(case)),
+        first_step=case.onset(*explained),
+    )
+    return raw, root
+
+
+def _belief(helping: list[Clue], against: list[Clue]) -> float:
+    doubt = 1.0
+    for clue in helping:
+        doubt *= 1.0 - min(clue.weight, 0.99)
+    belief = 1.0 - doubt
+    for clue in against:
+        belief *= 1.0 - min(-clue.weight, 0.99)
+    return belief
+
+
+def _basis(cause: Cause, helping: list[Clue]) -> Basis:
+    """Literal statements are observations; two kinds of evidence make more than a guess."""
+    if any(clue.states for clue in helping):
+        return Basis.OBSERVATION
+    kinds = {clue.kind for clue in helping if clue.weight >= 0.1}
+    if len(kinds) >= 2 and cause.basis is not Basis.INFERENCE:
+        return cause.basis
+    return Basis.INFERENCE

@@ -1,0 +1,207 @@
+"""The view of a run that analyzers get: one curve per role, facts, events, settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from mltd.runs.event import Event, EventKind
+from mltd.runs.roles import normalise
+from mltd.runs.run import Run, SourceFile
+from mltd.runs.series import Series
+from mltd.runs.state import RunState
+from mltd.runs.summary import run_state
+
+from .curve import Curve
+from .facts import Facts, gather
+from .finding import Evidence, EvidenceKind
+from .settings_lookup import Settings
+
+_PLAIN_WORDS = frozenset(
+    {
+        "train",
+        "training",
+        "tr",
+        "val",
+        "valid",
+        "validation",
+        "eval",
+        "evaluation",
+        "dev",
+        "test",
+        "loss",
+        "total",
+        "lm",
+        "avg",
+        "average",
+        "mean",
+        "running",
+        "step",
+        "epoch",
+        "batch",
+        "grad",
+        "norm",
+        "gradient",
+        "global",
+        "lr",
+        "learning",
+        "rate",
+        "accuracy",
+        "acc",
+        "top1",
+        "ce",
+        "nll",
+        "cross",
+        "entropy",
+        "overall",
+        "all",
+        "gnorm",
+        "main",
+        "mlm",
+        "model",
+        "smoothed",
+        "smooth",
+    }
+)
+"""Words in a name that do not make it a part of something larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEvent:
+    """An event and the file that reports it."""
+
+    source: SourceFile
+    event: Event
+
+    @property
+    def text(self) -> str:
+        """Everything that it says."""
+        return self.event.text or self.event.title
+
+    def evidence(self, quote: str = "", line: int | None = None) -> Evidence:
+        """The event as evidence: file and line, and what stands there."""
+        name = self.source.path.rpartition("/")[2] or self.source.path
+        shown = (quote or self.event.title).strip()
+        return Evidence(EvidenceKind.LOG, f"{name}:{line or self.event.line}", shown[:300])
+
+
+class RunView:
+    """Everything analyzers may look at. Made once per run; `update` follows its growth."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._curves: dict[int, Curve] = {}
+        self._series: list[Series] = []
+        self._primary: dict[str, Series | None] = {}
+        self._state: tuple[RunState, str] | None = None
+        self.moment: float | None = None
+        """Seconds since the epoch for which the run's state is judged; None: now."""
+        self.update()
+
+    def update(self) -> None:
+        """Take in what the run has gained since the last time."""
+        self._series = self.run.series
+        alive = {id(series) for series in self._series}
+        self._curves = {key: curve for key, curve in self._curves.items() if key in alive}
+        for curve in self._curves.values():
+            curve.update()
+        self._primary.clear()
+        self._state = None
+        self.__dict__.pop("facts", None)
+        self.__dict__.pop("events", None)
+        self.__dict__.pop("settings", None)
+
+    # -- curves ---------------------------------------------------------------------------
+
+    def curve_of(self, series: Series) -> Curve:
+        """The curve of a series; the same one each time."""
+        curve = self._curves.get(id(series))
+        if curve is None or curve.series is not series:
+            curve = self._curves[id(series)] = Curve(series)
+            curve.update()
+        return curve
+
+    def curve(self, role: str) -> Curve | None:
+        """The curve that stands for a role: the total rather than a part, and the fullest."""
+        if role not in self._primary:
+            found = [s for s in self._series if s.role == role and len(s)]
+            self._primary[role] = min(found, key=_preference, default=None)
+        series = self._primary[role]
+        return None if series is None else self.curve_of(series)
+
+    def curves(self, role: str) -> list[Curve]:
+        """All curves of a role, the primary one first."""
+        found = sorted((s for s in self._series if s.role == role and len(s)), key=_preference)
+        return [self.curve_of(series) for series in found]
+
+    def named(self, *words: str) -> Iterator[Curve]:
+        """Curves, of any role, whose name contains all these words."""
+        for series in self._series:
+            if len(series) and set(words) <= set(normalise(series.name).split()):
+                yield self.curve_of(series)
+
+    @property
+    def series(self) -> list[Series]:
+        """All metrics of the run."""
+        return self._series
+
+    def all_curves(self) -> Iterator[Curve]:
+        """A curve for each metric that is not an axis."""
+        for series in self._series:
+            if len(series) and not (series.role or "").startswith("axis/"):
+                yield self.curve_of(series)
+
+    # -- the rest -------------------------------------------------------------------------
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The guards: what must be known about the log before anything is judged."""
+        return gather(self)
+
+    @cached_property
+    def events(self) -> list[PlacedEvent]:
+        """All events, file by file in the order of their lines."""
+        return [PlacedEvent(source, event) for source, event in self.run.events]
+
+    def events_of(self, *kinds: EventKind) -> list[PlacedEvent]:
+        """Events of some kinds."""
+        return [placed for placed in self.events if placed.event.kind in kinds]
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The run's settings, by meaning."""
+        return Settings(self.run.config)
+
+    @property
+    def state(self) -> RunState:
+        """Whether the run goes on."""
+        return self._judged()[0]
+
+    @property
+    def state_reason(self) -> str:
+        """Why it is thought to be in that state."""
+        return self._judged()[1]
+
+    def _judged(self) -> tuple[RunState, str]:
+        if self._state is None:
+            self._state = run_state(self.run, self.moment or time.time())
+        return self._state
+
+    @property
+    def planned_steps(self) -> float | None:
+        """How many steps the run means to make, if it says so."""
+        return self.run.totals.get("step") or self.settings.number("max_steps")
+
+
+def _preference(series: Series) -> tuple[bool, bool, int, int]:
+    """Sort key among series of one role: small is better."""
+    words = normalise(series.name.removesuffix(" (progress)")).split()
+    extra = sum(1 for word in words if word not in _PLAIN_WORDS and not word.isdigit())
+    return (
+        series.name.endswith(" (progress)"),
+        series.rank not in (None, 0),
+        extra,
+        -len(series),
+    )

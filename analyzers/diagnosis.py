@@ -1,0 +1,142 @@
+"""From a run to its diagnosis: findings, ranked causes, fixes, and what else is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from mltd.runs.run import Run
+
+from .core.case import Case
+from .core.cause import Fix, RootCause
+from .core.finding import Finding, Severity
+from .core.ranking import ENOUGH, TIE, rank
+from .core.registry import Analyzer, registry
+from .core.view import RunView
+from .missing import missing_artifacts
+
+MAX_CAUSES = 6
+MAX_FIXES = 12
+MAX_REQUESTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The answer for one run."""
+
+    status: str
+    """healthy, diagnosis_complete, needs_more_data or no_metrics."""
+    findings: tuple[Finding, ...] = ()
+    root_causes: tuple[RootCause, ...] = ()
+    requests: tuple[str, ...] = ()
+    ties: tuple[tuple[str, str], ...] = ()
+    """Pairs of causes that the evidence does not tell apart."""
+    problems: tuple[str, ...] = ()
+    """Analyzers that failed, in a sentence each."""
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """All fixes, those of the best cause first; none twice."""
+        seen: dict[str, Fix] = {}
+        for cause in self.root_causes:
+            for fix in cause.fixes:
+                seen.setdefault(fix.change, fix)
+        return tuple(seen.values())[:MAX_FIXES]
+
+    @property
+    def has_alarm(self) -> bool:
+        """True if someone should look at the run."""
+        return any(finding.is_alarm for finding in self.findings)
+
+
+@dataclass(slots=True)
+class Diagnostician:
+    """Diagnoses one run again and again while it grows; new points cost themselves alone."""
+
+    run: Run
+    siblings: tuple[Finding, ...] = ()
+    """Findings from a comparison with other runs."""
+    view: RunView = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look at the run for the first time."""
+        self.view = RunView(self.run)
+
+    def diagnose(self, moment: float | None = None) -> Diagnosis:
+        """The diagnosis of the run as it is now."""
+        self.view.moment = moment
+        self.view.update()
+        failed: list[str] = []
+        found = [*examine(self.view, registry().analyzers.values(), failed), *self.siblings]
+        findings = _in_order(found)
+        case = Case(self.view, findings)
+        causes = rank(case, registry().causes.values(), failed)[:MAX_CAUSES]
+        return Diagnosis(
+            status=_status(self.view, findings, causes),
+            findings=tuple(findings),
+            root_causes=tuple(causes),
+            requests=_requests(self.view, findings, causes),
+            ties=_ties(causes),
+            problems=(*registry().problems, *failed),
+        )
+
+
+def diagnose(run: Run, siblings: tuple[Finding, ...] = ()) -> Diagnosis:
+    """Diagnose a run once."""
+    return Diagnostician(run, siblings).diagnose()
+
+
+def examine(view: RunView, analyzers: Iterable[Analyzer], failed: list[str]) -> list[Finding]:
+    """Ask every analyzer; one that fails is reported and skipped."""
+    found: list[Finding] = []
+    for analyzer in analyzers:
+        try:
+            for finding in analyzer.examine(view):
+                if not isinstance(finding, Finding):
+                    raise TypeError(f"{type(finding).__name__} is no Finding")
+                found.append(finding)
+        except Exception as problem:  # noqa: BLE001 - one broken analyzer must not hide the others
+            failed.append(f"analyzer {analyzer.id!r} failed: {type(problem).__name__}: {problem}")
+    return found
+
+
+def _in_order(findings: list[Finding]) -> list[Finding]:
+    return sorted(
+        findings,
+        key=lambda f: (
+            -f.severity.rank,
+            f.first_step if f.first_step is not None else float("inf"),
+            f.id,
+        ),
+    )
+
+
+def _status(view: RunView, findings: list[Finding], causes: list[RootCause]) -> str:
+    alarms = [finding for finding in findings if finding.severity is not Severity.INFO]
+    if alarms:
+        best = max((cause.confidence for cause in causes), default=0.0)
+        return "diagnosis_complete" if best >= ENOUGH else "needs_more_data"
+    return "healthy" if any(True for _ in view.all_curves()) else "no_metrics"
+
+
+def _ties(causes: list[RootCause]) -> tuple[tuple[str, str], ...]:
+    if len(causes) < 2:
+        return ()
+    first = causes[0]
+    return tuple(
+        (first.id, rival.id)
+        for rival in causes[1:4]
+        if first.confidence - rival.confidence < TIE and set(first.explains) & set(rival.explains)
+    )
+
+
+def _requests(view: RunView, findings: list[Finding], causes: list[RootCause]) -> tuple[str, ...]:
+    """What to provide next: asked only while the best cause is not sure enough."""
+    alarms = [finding for finding in findings if finding.severity is not Severity.INFO]
+    best = max((cause.confidence for cause in causes), default=0.0)
+    asked: dict[str, None] = {}
+    if alarms and best < ENOUGH:
+        for cause in causes[:3]:
+            asked.update(dict.fromkeys(cause.requests))
+    asked.update(dict.fromkeys(missing_artifacts(view, is_sure=not alarms or best >= ENOUGH)))
+    return tuple(asked)[:MAX_REQUESTS]

@@ -1,0 +1,1 @@
+"""Findings about ranks, the scheduler and what surrounds the training."""

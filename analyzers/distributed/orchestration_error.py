@@ -1,0 +1,152 @@
+"""orchestration_error: what should start or lead the job failed, not the training.
+
+What it sees: rejected submissions (sbatch, qsub, bsub: account, partition, QOS, resources,
+    dependencies that can never be met), tasks that could not be launched, pods that cannot be
+    scheduled or pulled, and errors of Prefect, Airflow, Dask, submitit, Ray Tune, Hydra's
+    launchers and W&B sweeps.
+Why it matters: nothing was trained, or nobody watches over what is; the training's own code is
+    not to blame.
+Fires on:
+    log: sbatch: error: Batch job submission failed: Invalid account or account/partition combination
+    log: TimeoutError: Only 0/4 workers arrived after 300s
+    log: Warning  FailedScheduling  0/5 nodes are available: 5 Insufficient nvidia.com/gpu.
+    log: 12345 gpu train anna PD 0:00 2 (DependencyNeverSatisfied)
+Stays quiet:
+    log: Submitted batch job 12345 | step 1 loss 2.0 | step 2 loss 1.9 | step 3 loss 1.8
+    log: slurmstepd: error: *** JOB 42 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***
+    log: srun: error: Timed out waiting for job step to complete
+Try next: correct the request (`sacctmgr show assoc user=$USER`, `sinfo -o '%P %l %G'`), submit a
+    one-minute job with the same options, then the real one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mltd.runs.event import Event, EventKind
+
+from ..core.calibration import finding_confidence
+from ..core.failure import failure_evidence, first_failure, remoteness, unresolved
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import PlacedEvent, RunView
+from .verdicts import MESSAGE, verdict
+
+_REJECTED = re.compile(
+    r"(?i)submission failed|\b(?:failed|could not) (?:to )?submit|could not be submitted|"
+    r"job not submitted|unable to run job|job rejected|slurm_load_jobs error|^qsub: |"
+    r"neversatisfied|badconstraints|partitiontimelimit|requeued[ _]held|FailedSubmissionError|"
+    r"error submitting job|Slurm: .{0,80}(?:invalid (?:account|partition|qos|generic|feature|"
+    r"user|job|node|time|dependency|argument|number|gres|constraint)|unable to (?:allocate|create "
+    r"step|confirm|contact|open|submit|resolve)|not available|violates|QOS|Assoc(?:Max|Grp)|"
+    r"MaxSubmit|requested .{0,60}(?:invalid|busy|exceed)|authentication|credential|"
+    r"can ?not be satisfied|more processors|socket timed out|exceeds|not permitted|access)"
+)
+_LAUNCH = re.compile(
+    r"(?i)Slurm: .{0,80}(?:launch failed|task launch|temporarily (?:disabled|unable))|"
+    r"back-off|backoff\b|BackoffLimit|errimagepull|error from server \(|cluster failed to start|"
+    r"hydra/launcher|only \d+/\d+ workers arrived|"
+    r"command exited with non-zero exit code.{0,300}(?:sbatch|qsub|bsub)"
+)
+_PENDING = re.compile(
+    r"(?i)FailedScheduling|cannot be scheduled right now|can fulfill resource request|"
+    r"nodes are available: |insufficient nvidia"
+)
+_LED = re.compile(
+    r"(?i)executor reports task instance|zombie job|submitted job triggered|killedworker|"
+    r"crash detected!|finished in state (?:failed|crashed|timedout)|as crashed|"
+    r"marking task as failed|killing sweep|trials did not complete|did not send heartbeats|"
+    r"task failed with exception"
+)
+_TYPES = re.compile(
+    r"^(?:prefect|airflow|submitit|dask_jobqueue|distributed|ray\.tune|kubernetes|kfp|sagemaker|"
+    r"hydra\.(?:errors\.HydraException|plugins)|hydra_plugins|flytekit|metaflow|luigi|dagster)\b|"
+    r"(?:TuneError|UncompletedJobError|FailedJobError|FailedSubmissionError|AirflowException|"
+    r"KilledWorker|ScannerError\.Launcher)$"
+)
+_ENVIRONMENT = re.compile(r"(?i)execve|no such file|module|permission denied")
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class OrchestrationError:
+    """Report the first thing that the orchestration could not do."""
+
+    id: ClassVar[str] = "orchestration_error"
+    roles: ClassVar[tuple[str, ...]] = ()
+    events: ClassVar[tuple[str, ...]] = ("error", "exception", "warning")
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Rejections weigh more than reports about a job that failed by itself."""
+        kinds = (EventKind.ERROR, EventKind.EXCEPTION, EventKind.WARNING)
+        found = [(p, kind) for p in view.events_of(*kinds) if (kind := _kind(p.event))]
+        if not found:
+            return
+        order = ("rejected", "launch", "led", "pending")
+        placed, kind = min(found, key=lambda one: (order.index(one[1]), one[0].event.line))
+        yield self._report(view, placed, kind, [p for p, _ in found])
+
+    def _report(
+        self, view: RunView, placed: PlacedEvent, kind: str, found: list[PlacedEvent]
+    ) -> Finding:
+        event = placed.event
+        what = {
+            "rejected": "the job was not accepted",
+            "launch": "the job could not be started",
+            "pending": "the job waits for resources that it cannot get",
+            "led": "the orchestration reports a failure",
+        }[kind]
+        return Finding(
+            id=self.id,
+            title=f"{what}: {event.title}"[:300],
+            severity=_severity(view, placed, kind, found),
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+            basis=Basis.OBSERVATION,
+            evidence=tuple(
+                dict.fromkeys(
+                    [failure_evidence(placed)]
+                    + [p.evidence() for p in found[:3] if p.event is not event]
+                )
+            ),
+            first_step=event.step,
+            details={"kind": kind},
+        )
+
+
+def _kind(event: Event) -> str:
+    said = event.title
+    if event.kind is EventKind.WARNING:
+        return "pending" if _PENDING.search(said) else ""
+    if event.kind is EventKind.EXCEPTION:
+        said = f"{event.exception}: {event.message[:1000]}"
+    if _ENVIRONMENT.search(said) and not _REJECTED.search(said):
+        return ""
+    if _REJECTED.search(said):
+        return "rejected"
+    if _LAUNCH.search(said):
+        return "launch"
+    if _LED.search(said) or (event.exception and _TYPES.search(event.exception)):
+        return "led"
+    return ""
+
+
+def _severity(view: RunView, placed: PlacedEvent, kind: str, found: list[PlacedEvent]) -> Severity:
+    has_metrics = any(True for _ in view.all_curves())
+    if kind == "pending":
+        return Severity.INFO if has_metrics else Severity.WARNING
+    if not any(placed.event is other.event for other in unresolved(view)):
+        return Severity.INFO
+    ended = verdict(view)
+    if ended is not None and ended.authority >= MESSAGE:
+        return Severity.INFO
+    if kind == "led":
+        first = first_failure(view)
+        known = {id(p.event) for p in found}
+        is_effect = first is not None and id(first.event) not in known
+        if (is_effect and first is not None and remoteness(first.event) == 0) or placed.event.chain:
+            return Severity.INFO
+        return Severity.WARNING
+    return Severity.WARNING if has_metrics else Severity.CRITICAL

@@ -1,0 +1,179 @@
+"""What the events of a run mean, found out once per look at the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from mltd.runs.event import EventKind
+
+from ..core.calibration import finding_confidence
+from ..core.failure import failure_evidence, first_of, message_line, own_frame, unresolved
+from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.view import PlacedEvent, RunView
+from .book import Match, fill, match
+
+_SPEAKING = frozenset(
+    {
+        EventKind.EXCEPTION,
+        EventKind.ERROR,
+        EventKind.WARNING,
+        EventKind.OOM,
+        EventKind.NCCL,
+        EventKind.SIGNAL,
+        EventKind.SCHEDULER,
+    }
+)
+_LAST_WORDS = 40
+"""Lines: an error this close to the end of a log may be why it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event, what it means, and whether the run survived it."""
+
+    placed: PlacedEvent
+    match: Match
+    is_fatal: bool
+    """It ended the run or one of its processes."""
+    is_last_word: bool
+    """Nothing shows that the run went on."""
+    is_first: bool
+    """It is the first cause among all that ended the run."""
+
+
+_known: WeakKeyDictionary[RunView, tuple[list[PlacedEvent], list[Told]]] = WeakKeyDictionary()
+
+
+def told(view: RunView) -> list[Told]:
+    """All events that the book knows."""
+    known = _known.get(view)
+    if known is None or known[0] is not view.events:
+        known = _known[view] = (view.events, list(_read(view)))
+    return known[1]
+
+
+def _read(view: RunView) -> Iterator[Told]:
+    from mltd.runs.state import is_terminal
+
+    open_ends = unresolved(view)
+    fatal = [placed for placed in open_ends if is_terminal(placed.event)]
+    first = first_of(view, fatal)
+    fatal_ids = {id(placed.event) for placed in fatal}
+    open_ids = {id(placed.event) for placed in open_ends}
+    for placed in view.events:
+        if placed.event.kind not in _SPEAKING:
+            continue
+        found = match(placed.event)
+        if found is None:
+            continue
+        key = id(placed.event)
+        near_end = placed.source.lines - placed.event.last_line <= _LAST_WORDS
+        yield Told(
+            placed,
+            found,
+            is_fatal=key in fatal_ids,
+            is_last_word=key in open_ids and near_end,
+            is_first=first is not None and first.event is placed.event,
+        )
+
+
+def report(view: RunView, identity: str) -> Iterator[Finding]:
+    """The findings with one id: the first fatal one, and each kind of warning once."""
+    ours = [one for one in told(view) if one.match.entry.finding == identity]
+    fatal = [one for one in ours if one.is_fatal]
+    seen: set[str] = set()
+    if fatal:
+        first = first_of(view, [one.placed for one in fatal])
+        chosen = next(one for one in fatal if first is not None and one.placed is first)
+        seen.update(one.match.entry.rule for one in fatal)
+        yield _finding(view, chosen, [one for one in fatal if one is not chosen])
+    for one in ours:
+        rule = one.match.entry
+        if one.is_fatal or rule.rule in seen or not _is_heard(one):
+            continue
+        seen.add(rule.rule)
+        yield _finding(view, one, [])
+
+
+def _is_heard(one: Told) -> bool:
+    match one.match.entry.scope:
+        case "any":
+            return True
+        case "unresolved":
+            return one.is_last_word or one.placed.event.kind is EventKind.WARNING
+        case _:
+            return one.is_last_word and one.placed.event.kind is not EventKind.WARNING
+
+
+def _finding(view: RunView, one: Told, others: list[Told]) -> Finding:
+    entry, event = one.match.entry, one.placed.event
+    values = values_of(one)
+    title = fill(entry.title, values) if entry.title else one.match.quote
+    ranks = f" (rank {', '.join(map(str, event.ranks[:4]))})" if event.ranks else ""
+    place = f" at {values['where']}" if values["where"] and event.frames else ""
+    details: dict[str, float | str] = {f"said_{name}": text for name, text in values.items()}
+    details |= {"rule": entry.rule, "is_first": float(one.is_first), "fatal": float(one.is_fatal)}
+    return Finding(
+        id=entry.finding,
+        title=f"{title}{place}{ranks}"[:400],
+        severity=severity_of(view, one),
+        confidence=finding_confidence(Basis.OBSERVATION, 0.95 if one.is_fatal else 0.9),
+        basis=Basis.OBSERVATION,
+        evidence=(_evidence(one), *(_evidence(other) for other in others[:2])),
+        first_step=event.step,
+        details=details,
+    )
+
+
+def _evidence(one: Told) -> Evidence:
+    event = one.placed.event
+    if event.exception and event.kind is not EventKind.WARNING:
+        message = one.match.quote.partition(": ")[2] or one.match.quote
+        return one.placed.evidence(one.match.quote, message_line(event, message))
+    if one.match.quote and len(event.text.splitlines()) > 1:
+        return failure_evidence(one.placed, one.match.quote)
+    return failure_evidence(one.placed)
+
+
+def severity_of(view: RunView, one: Told) -> Severity:
+    """Critical if it ended the training, less if that was through or goes on."""
+    stated = one.match.entry.severity
+    if one.is_fatal:
+        if stated == "info":
+            return Severity.INFO
+        return Severity.WARNING if is_through(view, one.placed) else Severity.CRITICAL
+    if stated:
+        return Severity(stated)
+    return Severity.WARNING if one.is_last_word else Severity.INFO
+
+
+def is_through(view: RunView, placed: PlacedEvent) -> bool:
+    """The training was complete before this happened."""
+    started = ended = 0
+    for other in view.events:
+        if other.source is not placed.source or other.event.line >= placed.event.line:
+            continue
+        if other.event.kind is EventKind.RESTART:
+            started = other.event.line
+        elif other.event.kind is EventKind.FINISHED:
+            ended = other.event.line
+    return ended > started
+
+
+def values_of(one: Told) -> dict[str, str]:
+    """What templates may use: the message's parts, the place in the code."""
+    event = one.placed.event
+    frame = own_frame(event)
+    where = ""
+    if frame is not None:
+        parts = frame.file.replace("\\", "/").split("/")
+        where = f"{'/'.join(parts[-2:])}:{frame.line}"
+    return {
+        **one.match.groups,
+        "where": where,
+        "place": where or "the line that raised it",
+        "code": frame.code if frame is not None else "",
+        "quote": one.match.quote,
+    }

@@ -1,0 +1,1 @@
+"""Findings about gradients, precision and weights."""

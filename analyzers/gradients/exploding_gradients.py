@@ -1,0 +1,156 @@
+"""exploding_gradients: the gradient norm climbs to many times its usual size.
+
+What it sees: a norm of at least ten times the median of the 128 points before it, sustained over
+    three points or doubling on three points in a row, or one that grows thirtyfold over the run,
+    while the loss gets worse. A norm that is logged multiplied by the loss scale is divided first.
+Why it matters: updates of that size throw away what was learned; the next step is often NaN. The
+    climb usually shows a few steps before the loss moves.
+Fires on:
+    grad_norm: 0.5~0.05*100 0.9 2 6 20 80 300 900 5000*7 ; train/loss: 2>1~0.02*100 1 1 2 5 9*10
+    grad_norm: 0.5~0.05*60 2 8 40 200 nan*6 ; train/loss: 2>1~0.02*60 1 1.5 3 8 nan*6
+Stays quiet:
+    grad_norm: 0.5~0.05*100 0.6~0.05*100 ; train/loss: 2>1~0.02*200
+    grad_norm: 0.01~0.001*40 0.1 0.2~0.02*60 ; train/loss: 2.3~0.01*40 2.0 1.5>0.5~0.02*60
+Try next: clip the norm at the 90th percentile of its usual values; divide the learning rate by
+    three; read the batches of the steps where the climb begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.excursions import SETTLES
+from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .calm import calmly, median
+from .climbs import Climb, climbs
+from .layers import gradient_norm
+from .learning import Effect, effect_on_loss, learning
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class ExplodingGradients:
+    """Report the first explosion that counts, and single outliers as information."""
+
+    id: ClassVar[str] = "exploding_gradients"
+    roles: ClassVar[tuple[str, ...]] = ("grad_norm", "train/loss", "loss_scale")
+    events: ClassVar[tuple[str, ...]] = ()
+    least_factor: float = 10.0
+    least_growth: float = 30.0
+    """Growth over the whole run that counts without a jump."""
+
+    @calmly
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Judge each climb of the norm by what the loss did."""
+        curve = gradient_norm(view)
+        if curve is None or view.facts.grad_norm_flaw:
+            return
+        found = [climb for climb in climbs(view, curve) if climb.factor >= self.least_factor]
+        judged = [(climb, self._severity(view, curve, climb)) for climb in found]
+        noted = [(climb, severity) for climb, severity in judged if severity is not None]
+        alarms = [(climb, severity) for climb, severity in noted if severity is not Severity.INFO]
+        if alarms:
+            climb, severity = max(alarms, key=lambda pair: (pair[1].rank, -pair[0].start))
+            yield self._report(view, curve, climb, severity, len(alarms))
+            return
+        if (grown := self._growth(view, curve)) is not None:
+            yield grown
+            return
+        if noted:
+            largest = max((climb for climb, _ in noted), key=lambda climb: climb.factor)
+            yield self._report(view, curve, largest, Severity.INFO, len(noted))
+
+    def _severity(self, view: RunView, curve: Curve, climb: Climb) -> Severity | None:
+        """None where the loss shows that larger gradients were good ones."""
+        effect = effect_on_loss(view, curve.step(climb.start), curve.step(climb.stop))
+        if effect is None:
+            return Severity.WARNING if climb.is_sustained else Severity.INFO
+        if effect.is_broken:
+            return Severity.CRITICAL
+        if not view.facts.is_monotone or view.facts.is_cyclic:
+            return Severity.INFO
+        if not effect.rose:
+            return None
+        if _is_planned(view, curve, climb):
+            return Severity.INFO
+        if climb.is_sustained:
+            return self._lasting(view, effect)
+        return Severity.WARNING if effect.stays_up else Severity.INFO
+
+    @staticmethod
+    def _lasting(view: RunView, effect: Effect) -> Severity:
+        now = learning(view)
+        is_lost = now is not None and effect.stays_up and now.last >= now.first > 0
+        return Severity.CRITICAL if is_lost else Severity.WARNING
+
+    def _report(
+        self, view: RunView, curve: Curve, climb: Climb, severity: Severity, count: int
+    ) -> Finding:
+        unit = " (divided by the loss scale)" if view.facts.is_grad_norm_scaled else ""
+        more = f", {count - 1} more like it" if count > 1 else ""
+        title = (
+            f"{curve.name}{unit} rose from {climb.baseline:.3g} to {climb.peak:.3g} "
+            f"({climb.factor:.3g}x) from {curve.axis_name} {curve.step(climb.start):.10g} on{more}"
+        )
+        evidence: list[Evidence] = [curve.evidence(climb.start, climb.peak_at)]
+        loss = view.curve("train/loss")
+        if severity is not Severity.INFO and loss is not None:
+            at = min(int(np.searchsorted(loss.x, curve.step(climb.start))), len(loss) - 1)
+            end = min(int(np.searchsorted(loss.x, curve.step(climb.stop))), len(loss) - 1)
+            evidence.append(loss.evidence(max(0, at - 1), end))
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=severity,
+            confidence=finding_confidence(Basis.RESEARCH, 0.82 if climb.is_sustained else 0.7),
+            basis=Basis.RESEARCH,
+            evidence=(*evidence, *view.facts.remarks(curve)),
+            first_step=curve.step(climb.start),
+            last_step=None if climb.end is None else curve.step(climb.end),
+            details={"factor": climb.factor, "points": climb.over, "peak": climb.peak},
+        )
+
+    def _growth(self, view: RunView, curve: Curve) -> Finding | None:
+        """A norm that grows too steadily for a jump, or too early to have had a usual size."""
+        now = learning(view)
+        if len(curve) < 8 or now is None or view.facts.is_cyclic or view.facts.is_grad_norm_scaled:
+            return None
+        is_worse = now.is_broken or (now.first > 0 and now.last > 1.3 * max(now.best, 0.0))
+        if not is_worse or (now.has_learned and not now.is_broken):
+            return None
+        first = median(curve.y[:5])
+        finite = np.flatnonzero(np.isfinite(curve.y))
+        if len(finite) < 6 or not first > 0:
+            return None
+        last = median(curve.y[finite[-max(5, len(finite) // 10) :]])
+        if not last >= self.least_growth * first:
+            return None
+        over = np.flatnonzero(curve.y > 4.0 * first)
+        start = int(over[0]) if len(over) else 0
+        title = f"{curve.name} grew from {first:.3g} to {last:.3g} ({last / first:.3g}x)"
+        return Finding(
+            id=self.id,
+            title=f"{title} while {now.curve.name} got worse",
+            severity=Severity.CRITICAL if now.is_broken else Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.75),
+            basis=Basis.RESEARCH,
+            evidence=(
+                curve.evidence(0, int(finite[-1])),
+                now.curve.evidence(0, len(now.curve) - 1),
+            ),
+            first_step=curve.step(start),
+            details={"factor": last / first, "points": SETTLES, "grows": 1.0},
+        )
+
+
+def _is_planned(view: RunView, curve: Curve, climb: Climb) -> bool:
+    room = 3 * curve.spacing
+    return view.facts.change_near(curve.step(climb.start), room, room) is not None

@@ -1,0 +1,219 @@
+"""frozen_layers: parameters that should learn do not change.
+
+What it sees: a validation loss that is identical to six digits over three evaluations or more
+    while the training loss jitters; an update-to-weight ratio of 0; layers whose gradient is
+    exactly 0 while others get one; messages about empty parameter lists or tensors without
+    gradient. Constant values printed with few digits, and a learning rate of 0, do not count.
+Why it matters: the optimizer works on nothing (built before the model was replaced, wrong
+    parameters, requires_grad off), so all further steps are wasted.
+Fires on:
+    val/loss: 2.302513*8 ; train/loss: 2.3~0.02*200
+    update_ratio: 0*50 ; train/loss: 2.3~0.02*50 ; lr: 0.001
+    log: ValueError: optimizer got an empty parameter list
+Stays quiet:
+    val/loss: 2.30*4 ; train/loss: 2.3>2.2~0.02*200
+    val/loss: 2.302513 2.1 1.9 1.7 1.62 1.61 ; train/loss: 2.3>1.5~0.02*200
+    val/loss: 1.234567*8 ; train/loss: 1.2~0.02*200 ; lr: 0*200
+Try next: list the parameters whose requires_grad is on and compare with those in the optimizer;
+    build the optimizer after the model is wrapped; assert that one tensor changes per step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mltd.runs.event import EventKind
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .calm import calmly, median
+from .layers import LayerCurve, gradient_layers, gradient_norm, without_embeddings
+from .learning import learning
+from .shares import measured
+
+_EMPTY = re.compile(
+    r"optimizer got an empty parameter list|element \d+ of tensors does not require grad", re.I
+)
+_NO_INPUT = re.compile(r"None of the inputs have requires_grad", re.I)
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class FrozenLayers:
+    """Look for what stands still although it is trained."""
+
+    id: ClassVar[str] = "frozen_layers"
+    roles: ClassVar[tuple[str, ...]] = ("val/loss", "train/loss", "grad_norm", "lr")
+    events: ClassVar[tuple[str, ...]] = ("exception", "warning")
+    least_evaluations: int = 3
+    least_digits: int = 5
+    """Significant digits without which equal values say little."""
+
+    @calmly
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """The surest sign only."""
+        if (said := self._in_messages(view)) is not None:
+            yield said
+            return
+        if self._rate_is_zero(view):
+            return
+        for look in (self._updates, self._evaluations, self._layers, self._norm):
+            found = look(view)
+            if found is not None:
+                yield found
+                return
+
+    @staticmethod
+    def _rate_is_zero(view: RunView) -> bool:
+        rate = view.curve("lr")
+        return rate is not None and len(rate) > 0 and not median(rate.y[-32:]) > 0
+
+    def _in_messages(self, view: RunView) -> Finding | None:
+        now = learning(view)
+        for placed in view.events_of(EventKind.EXCEPTION, EventKind.ERROR, EventKind.WARNING):
+            is_empty = _EMPTY.search(placed.event.title) or _EMPTY.search(placed.event.message)
+            said = is_empty or _NO_INPUT.search(placed.text)
+            if not said:
+                continue
+            if is_empty:
+                severity, raw = Severity.CRITICAL, 0.95
+            else:
+                # Harmless where only the inputs of a checkpointed block need no gradient.
+                is_stuck = now is not None and now.is_flat and len(now.curve) >= 30
+                severity, raw = (Severity.WARNING, 0.7) if is_stuck else (Severity.INFO, 0.4)
+            return Finding(
+                id=self.id,
+                title=f"parameters get no gradient: {placed.event.title[:120]}",
+                severity=severity,
+                confidence=finding_confidence(Basis.OBSERVATION, raw),
+                basis=Basis.OBSERVATION,
+                evidence=(placed.evidence(),),
+                first_step=placed.event.step,
+                details={"by": "message"},
+            )
+        return None
+
+    def _updates(self, view: RunView) -> Finding | None:
+        shares = measured(view, "update_ratio")
+        for share in shares:
+            tail = share.curve.y[-max(10, len(share.curve) // 2) :][-4096:]
+            tail = tail[np.isfinite(tail)]
+            if len(tail) < 10 or np.mean(np.abs(tail) < 1e-8) < 0.9:
+                continue
+            is_whole = share is shares[0]
+            moving = np.flatnonzero(np.abs(share.curve.y) >= 1e-8)
+            first = min(int(moving[-1]) + 1, len(share.curve) - 1) if len(moving) else 0
+            return self._report(
+                share.curve,
+                first,
+                f"{share.curve.name} is {median(tail):.2g}: the weights do not change",
+                Severity.CRITICAL if is_whole else Severity.WARNING,
+                0.9,
+                {"by": "updates"},
+            )
+        return None
+
+    def _evaluations(self, view: RunView) -> Finding | None:
+        curve, train = view.curve("val/loss"), view.curve("train/loss")
+        if curve is None or train is None or len(curve) < self.least_evaluations:
+            return None
+        last = float(curve.y[-1])
+        if not np.isfinite(last) or last == 0.0:
+            return None
+        same = np.abs(curve.y - last) <= 1e-6 * abs(last)
+        other = np.flatnonzero(~same)
+        first = int(other[-1]) + 1 if len(other) else 0
+        count = len(curve) - first
+        digits = _digits(last)
+        is_fine = digits >= self.least_digits
+        if count < (self.least_evaluations if is_fine else 6) or digits < 4:
+            return None
+        jitter = train.y[np.searchsorted(train.x, curve.x[first]) :]
+        jitter = jitter[np.isfinite(jitter)][-4096:]
+        if len(jitter) < 3 or np.ptp(jitter) <= 1e-4 * abs(last):
+            return None
+        # At the end of a decay nothing moves any more, as planned.
+        if view.facts.is_decayed and count < 0.5 * len(curve):
+            return None
+        return self._report(
+            curve,
+            first,
+            f"{curve.name} is {last:.7g} in {count} evaluations in a row while {train.name} varies "
+            f"by {np.ptp(jitter):.2g}: the parameters do not change",
+            Severity.CRITICAL if is_fine and first == 0 else Severity.WARNING,
+            0.93 if is_fine else 0.6,
+            {"by": "evaluations", "count": float(count)},
+        )
+
+    def _layers(self, view: RunView) -> Finding | None:
+        layers = without_embeddings(gradient_layers(view))
+        still: list[LayerCurve] = []
+        moving: list[LayerCurve] = []
+        for layer in layers:
+            tail = layer.curve.y[-4096:]
+            tail = tail[np.isfinite(tail)]
+            if len(tail) >= 5:
+                (still if np.mean(tail == 0.0) > 0.9 else moving).append(layer)
+        if not still or not moving:
+            return None
+        now = learning(view)
+        is_flat = now is not None and now.is_flat and len(now.curve) >= 30
+        return self._report(
+            still[0].curve,
+            0,
+            f"{len(still)} of {len(still) + len(moving)} layers get a gradient of exactly 0, "
+            f"{still[0].curve.name} among them",
+            Severity.WARNING if is_flat else Severity.INFO,
+            0.75,
+            {"by": "layers", "count": float(len(still))},
+        )
+
+    def _norm(self, view: RunView) -> Finding | None:
+        """A norm of 0 throughout may be a matter of digits: information only."""
+        curve, now = gradient_norm(view), learning(view)
+        if curve is None or now is None or view.facts.grad_norm_flaw or not now.is_flat:
+            return None
+        if len(curve) < 10 or np.any(curve.y[-4096:] != 0.0):
+            return None
+        return self._report(
+            curve,
+            0,
+            f"{curve.name} is 0 at all {len(curve)} points and {now.curve.name} does not fall",
+            Severity.INFO,
+            0.5,
+            {"by": "norm"},
+        )
+
+    def _report(
+        self,
+        curve: Curve,
+        first: int,
+        title: str,
+        severity: Severity,
+        raw: float,
+        details: dict[str, float | str],
+    ) -> Finding:
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=severity,
+            confidence=finding_confidence(Basis.OBSERVATION, raw),
+            basis=Basis.OBSERVATION,
+            evidence=(curve.evidence(first, len(curve) - 1),),
+            first_step=curve.step(first),
+            details=details,
+        )
+
+
+def _digits(value: float) -> int:
+    """Significant digits with which a value was written."""
+    written = f"{abs(value):.12g}".partition("e")[0].replace(".", "").strip("0")
+    return len(written)

@@ -1,0 +1,154 @@
+"""vanishing_gradients: so little gradient reaches the weights that they hardly learn.
+
+What it sees: the first layers' gradient below a thousandth of the last layers', where layers are
+    logged; else a total norm that is a millionth of the loss, or that fell by three decades,
+    while the loss stays near where it began. Runs that have learned are left alone, and so are
+    norms printed with too few digits.
+Why it matters: the first layers stay as they were initialised, so depth is wasted or nothing is
+    learned at all; more steps do not help.
+Fires on:
+    grad_norm/0: 3e-7*60 ; grad_norm/2: 2e-4*60 ; grad_norm/4: 0.3*60 ; train/loss: 1.8~0.02*60
+    grad_norm: 0.3>1e-7*20 1e-7*80 ; train/loss: 2.3~0.01*100
+Stays quiet:
+    grad/fc1: 0.2~0.02*60 ; grad/fc2: 0.3~0.02*60 ; train/loss: 1.8~0.02*60
+    grad_norm: 1>1e-7*100 ; train/loss: 2.3>0.0001*100
+    grad_norm: 0*100 ; train/loss: 2.3>1.5~0.01*100
+Try next: ReLU-family activations, residual connections or normalisation between layers; He or
+    Xavier initialisation; in half precision, a loss scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from mltd.runs.harvest import Floats
+
+from ..core.calibration import finding_confidence
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .calm import calmly, median
+from .layers import LayerCurve, gradient_layers, gradient_norm, without_embeddings
+from .learning import Learning, learning
+
+LEAST_POINTS = 5
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class VanishingGradients:
+    """Compare first with last layers; without layers, the norm with the loss."""
+
+    id: ClassVar[str] = "vanishing_gradients"
+    roles: ClassVar[tuple[str, ...]] = ("grad_norm", "train/loss")
+    events: ClassVar[tuple[str, ...]] = ()
+    most_ratio: float = 1e-3
+    """First to last layer; healthy models are near 1."""
+    most_of_loss: float = 1e-6
+    """Norm per unit of loss: a multiple of the loss multiplies both."""
+    most_of_start: float = 1e-3
+
+    @calmly
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Layers first; they say where it vanishes."""
+        now = learning(view)
+        layers = without_embeddings(gradient_layers(view))
+        found = self._by_layer(layers, now) if layers else self._by_norm(view, now)
+        if found is not None:
+            yield found
+
+    def _by_layer(self, layers: list[LayerCurve], now: Learning | None) -> Finding | None:
+        first, last = layers[0].curve, layers[-1].curve
+        count = min(len(first), len(last))
+        if count < LEAST_POINTS:
+            return None
+        low, high = first.y[-min(count, 4096) :], last.y[-min(count, 4096) :]
+        ratios = np.where((low > 0) & (high > 0), low / high, np.nan)
+        known = np.isfinite(ratios)
+        if known.sum() < LEAST_POINTS:
+            return None
+        ratio = median(ratios)
+        if not ratio < self.most_ratio or np.mean(ratios[known] < 10 * self.most_ratio) < 0.8:
+            return None
+        between = [median(layer.curve.y[-256:]) for layer in layers]
+        falling = sum(1 for a, b in pairwise(between) if a < b)
+        if falling < 0.6 * (len(between) - 1):
+            return None
+        title = (
+            f"{first.name} is {median(low):.2g}, {ratio:.2g} of {last.name} ({median(high):.2g}), "
+            f"over {len(layers)} layers"
+        )
+        per_layer = ratio ** (1 / (len(layers) - 1))
+        severity = Severity.WARNING
+        if now is None or now.has_learned:
+            severity = Severity.INFO
+        elif now.is_flat and len(now.curve) >= 100:
+            severity = Severity.CRITICAL
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=severity,
+            confidence=finding_confidence(Basis.RESEARCH, 0.85),
+            basis=Basis.RESEARCH,
+            evidence=(
+                first.evidence(0, len(first) - 1),
+                last.evidence(0, len(last) - 1),
+                *([now.curve.evidence(0, len(now.curve) - 1)] if now is not None else []),
+            ),
+            first_step=self._first(first.y, last.y, first.x),
+            details={"ratio": ratio, "per_layer": per_layer, "layers": float(len(layers))},
+        )
+
+    def _first(
+        self,
+        low: Floats,
+        high: Floats,
+        steps: Floats,
+    ) -> float:
+        count = min(len(low), len(high), len(steps))
+        below = low[:count] < self.most_ratio * high[:count]
+        return float(steps[int(np.argmax(below))]) if below.any() else float(steps[0])
+
+    def _by_norm(self, view: RunView, now: Learning | None) -> Finding | None:
+        curve = gradient_norm(view)
+        if curve is None or now is None or view.facts.grad_norm_flaw or not now.is_flat:
+            return None
+        if len(curve) < 20 or len(now.curve) < 20 or view.facts.is_grad_norm_scaled:
+            return None
+        tail = curve.y[-max(8, len(curve) // 3) :][-4096:]
+        level, start = median(tail), _start(curve.y)
+        # A value printed as 0 may be anything below the last digit.
+        if not level > 0 or not start > 0:
+            return None
+        is_tiny = level < self.most_of_loss * abs(now.last)
+        has_fallen = level < self.most_of_start * start and level < 1e-3 * abs(now.last)
+        if not (is_tiny or has_fallen):
+            return None
+        limit = max(self.most_of_loss * abs(now.last) if is_tiny else 0.0, 10 * level)
+        return Finding(
+            id=self.id,
+            title=(
+                f"{curve.name} is down to {level:.2g} while {now.curve.name} is still "
+                f"{now.last:.4g} (it began at {now.first:.4g})"
+            ),
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.75),
+            basis=Basis.RESEARCH,
+            evidence=(
+                curve.evidence(0, len(curve) - 1, f"{start:.3g} -> {level:.3g}"),
+                now.curve.evidence(0, len(now.curve) - 1),
+            ),
+            first_step=curve.step(int(np.argmax(curve.y < limit))),
+            details={"norm": level, "fell": level / start},
+        )
+
+
+def _start(values: Floats) -> float:
+    head = values[:64]
+    head = head[np.isfinite(head) & (head > 0)]
+    return float(np.max(head[:5])) if len(head) else float("nan")

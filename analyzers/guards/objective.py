@@ -1,0 +1,55 @@
+"""Objectives whose loss is not meant to fall: adversarial, reinforcement, and the like."""
+
+from __future__ import annotations
+
+import re
+
+from mltd.runs.roles import normalise
+
+from ..core.facts import Facts
+from ..core.view import RunView
+
+_ADVERSARIAL = re.compile(
+    r"\b(?:gan|discriminator|generator|d loss|g loss|loss d|loss g|errd|errg|d real|d fake|critic "
+    r"loss|gen loss|disc loss|adv loss|loss (?:gen|disc)|lossd|lossg|scores (?:real|fake))\b"
+)
+_REINFORCEMENT = re.compile(
+    r"\b(?:policy (?:gradient )?loss|policy|value loss|actor loss|critic loss|vf loss|pg loss|"
+    r"ppo|dqn|a2c|sac|td3|reinforce|ep rew mean|ep len mean|episode (?:reward|return|length)|"
+    r"reward|clip fraction|explained variance|advantage)\b"
+)
+_SELF_SUPERVISED = re.compile(
+    r"\b(?:contrastive|nt xent|infonce|simclr|moco|byol|dino|simsiam|barlow)\b"
+)
+_VARIATIONAL = re.compile(r"\b(?:kl (?:loss|div|weight)|elbo|vae|beta vae|kld)\b")
+_KINDS = (
+    (_ADVERSARIAL, "an adversarial objective: its losses balance rather than fall"),
+    (_REINFORCEMENT, "reinforcement learning: the loss says little, the reward counts"),
+    (_SELF_SUPERVISED, "a self-supervised objective: its loss need not fall steadily"),
+    (_VARIATIONAL, "a variational objective: the KL term may rise while the model learns"),
+)
+_MODEL_WORDS = ("model", "loss", "objective", "algorithm")
+
+
+def non_monotone(view: RunView, facts: Facts) -> None:
+    """Guard 10: rules for falling losses do not apply to these."""
+    names = [(series.name, normalise(series.name)) for series in view.series]
+    for pattern, sentence in _KINDS:
+        for raw, name in names:
+            if pattern.search(name):
+                facts.is_monotone = facts.is_monotone and pattern is _VARIATIONAL
+                facts.objective = facts.objective or f"{raw} is logged: {sentence}"
+                series = next(s for s in view.series if s.name == raw)
+                facts.notes.setdefault("objective", view.curve_of(series).remark(facts.objective))
+                break
+    for meaning in _MODEL_WORDS:
+        setting = view.settings.get(meaning)
+        if setting is None or not isinstance(setting.value, str):
+            continue
+        for pattern, sentence in _KINDS[:3]:
+            if pattern.search(normalise(setting.value)):
+                facts.is_monotone = False
+                facts.objective = (
+                    facts.objective or f"{setting.path} is {setting.value}: {sentence}"
+                )
+                facts.notes.setdefault("objective", setting.evidence)

@@ -1,0 +1,1 @@
+"""Findings about the loss curve and what it learns."""

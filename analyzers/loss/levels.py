@@ -1,0 +1,130 @@
+"""The shape of a loss curve: where it began, its best, where it is, and how sure that is.
+
+All from at most a few dozen windows, so that noise within a window (also noise that hangs
+together over many points) is seen for what it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from mltd.runs.harvest import Floats
+
+from ..core.curve import Curve
+from ..core.view import RunView
+
+WINDOWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A curve in windows of equally many points."""
+
+    points: int
+    """Finite points."""
+    first: float
+    """Level of the first few points."""
+    levels: Floats
+    """Median of each window."""
+    starts: Floats
+    """Step at which each window begins."""
+    error: float
+    """How far a window's level may be off by chance."""
+
+    @property
+    def last(self) -> float:
+        """Level of the last window."""
+        return float(self.levels[-1])
+
+    @property
+    def best_window(self) -> int:
+        """Number of the lowest window."""
+        return int(np.argmin(self.levels))
+
+    @property
+    def best(self) -> float:
+        """Level of the lowest window."""
+        return float(self.levels[self.best_window])
+
+    @property
+    def fall(self) -> float:
+        """From the beginning to the best, never below 0."""
+        return max(0.0, self.first - self.best)
+
+    @property
+    def gain(self) -> float:
+        """Share of the first level that is gone at the end; negative if it rose."""
+        return (self.first - self.last) / abs(self.first) if self.first else 0.0
+
+
+def shape_of(curve: Curve) -> Shape | None:
+    """The shape of a curve, None if it has too few points to have one."""
+    return curve.memo("shape", _shape)
+
+
+def _shape(curve: Curve) -> Shape | None:
+    start, _, mean, _, _, counts = curve.bins
+    known = (counts > 0) & np.isfinite(mean) & (np.abs(mean) < 1e30)
+    values, steps = mean[known], start[known]
+    if len(values) < 4:
+        return None
+    count = len(values) if len(values) < 15 else min(WINDOWS, len(values) // 3)
+    edges = np.linspace(0, len(values), count + 1).astype(int)
+    levels = np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
+    return Shape(
+        points=int(counts.sum()),
+        first=first_level(curve),
+        levels=levels,
+        starts=steps[edges[:-1]],
+        error=max(_error(levels), curve.grain / 2, 1e-12),
+    )
+
+
+def _error(levels: Floats) -> float:
+    """Robust deviation of windows from the line through their neighbours."""
+    if len(levels) < 5:
+        return float(np.median(np.abs(np.diff(levels)))) / 2
+    bends = levels[2:] - 2 * levels[1:-1] + levels[:-2]
+    # The steep beginning bends by itself; what the later windows do is noise.
+    calm = bends[len(bends) // 3 :]
+    return float(1.4826 * np.median(np.abs(calm)) / np.sqrt(6.0))
+
+
+def first_level(curve: Curve) -> float:
+    """Where the curve began: the median of its first few finite points."""
+    head = curve.y[: max(64, len(curve) // 50)]
+    head = head[np.isfinite(head)]
+    return float(np.median(head[: max(1, min(5, len(curve) // 20))])) if len(head) else np.nan
+
+
+def loss_range(curve: Curve) -> float:
+    """How far the loss fell from its beginning to its best; never 0."""
+    shape = shape_of(curve)
+    if shape is None:
+        return np.inf
+    return float(max(shape.fall, 1e-3 * abs(shape.best), 1e-12))
+
+
+def begins_at_start(curve: Curve) -> bool:
+    """True if the log shows the beginning of the training, not a later stretch of it."""
+    return len(curve) > 0 and curve.x[0] <= max(0.05 * curve.x[-1], 5 * curve.spacing, 1.0)
+
+
+def level_at(curve: Curve, step: float) -> float:
+    """Median of the curve around a step."""
+    at = int(np.searchsorted(curve.x, step, side="right"))
+    reach = max(1, min(32, len(curve) // 20))
+    near = curve.y[max(0, at - reach) : at + max(1, reach // 4)]
+    near = near[np.isfinite(near)]
+    return float(np.median(near)) if len(near) else float("nan")
+
+
+def is_warming_up(view: RunView, curve: Curve, share: float = 0.5) -> bool:
+    """True while the learning rate rises, and for a while after it reached its peak."""
+    warm = view.facts.warmup_until
+    if warm is None or len(curve) == 0:
+        return False
+    return bool(curve.x[-1] < warm + max(64 * curve.spacing, share * warm))

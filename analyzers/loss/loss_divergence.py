@@ -1,0 +1,140 @@
+"""loss_divergence: the training loss rises and does not come back.
+
+What it sees: the loss of the last windows far above the best that it had reached, more than
+    chance and more than a tenth, and still there at the end of the log; a jump and a slow climb
+    alike. Learning-rate cycles and objectives that are not meant to fall are left alone.
+Why it matters: every further step makes the model worse than the best checkpoint.
+Fires on:
+    train/loss: 4>1~0.03*300 1>3~0.05*150
+    train/loss: 4>1~0.03*300 9 20 80 300 900 2000*60
+    train/loss: 3.76 1.9 0.9 0.5 0.3 0.2 0.16 0.19 0.24 0.31
+Stays quiet:
+    train/loss: 4>1~0.03*300 1~0.03*300
+    train/loss: 4>1~0.4*400 1~0.4*200
+    train/loss: 4>1~0.03*300 9 5 3 2 1.2 1~0.03*200
+Try next: go back to the checkpoint before the onset; lower the learning rate; look at what
+    changed at the onset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .levels import Shape, shape_of
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class LossDivergence:
+    """Compares where the loss is with the best that it was."""
+
+    id: ClassVar[str] = "loss_divergence"
+    roles: ClassVar[tuple[str, ...]] = ("train/loss",)
+    events: ClassVar[tuple[str, ...]] = ()
+    least_rise: float = 0.10
+    """Rise over the best level, as a share of it."""
+    sure: float = 6.0
+    """Rise in errors of a window's level."""
+    tiny: float = 0.02
+    """Below this share of the first level a run has converged: only absolute rises count."""
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Judge the primary loss."""
+        curve = view.curve("train/loss")
+        if curve is None or curve.is_interleaved or not view.facts.is_monotone:
+            return
+        shape = shape_of(curve)
+        if shape is None or not self._has_risen(view, curve, shape):
+            return
+        yield self._report(view, curve, shape)
+
+    def _has_risen(self, view: RunView, curve: Curve, shape: Shape) -> bool:
+        levels = shape.levels
+        # The lower of the last two windows: one window may hold a spike that comes back.
+        now = float(min(levels[-1], levels[-2]))
+        reference = min(shape.best, shape.first)
+        rise = now - reference
+        if rise <= 0:
+            return False
+        size = max(abs(reference), self.tiny * abs(shape.first))
+        if rise < self.least_rise * size or rise < 0.005 * abs(shape.first):
+            return False
+        if view.facts.is_cyclic and now < shape.first:
+            return False
+        if shape.points < 15:
+            return self._rises_over_epochs(levels, shape)
+        if rise < self.sure * np.sqrt(2.0) * shape.error:
+            return False
+        # A level that was there before for as long is how this loss wanders.
+        later = levels[shape.best_window :]
+        return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * rise
+
+    def _rises_over_epochs(
+        self, levels: np.ndarray[tuple[int], np.dtype[np.float64]], shape: Shape
+    ) -> bool:
+        """Few points: the last ones must rise, and rise more than anything before."""
+        after = levels[shape.best_window :]
+        if len(after) < 3 or np.any(np.diff(after[-3:]) <= 0):
+            return False
+        before = np.diff(levels[: shape.best_window + 1])
+        usual = float(np.max(before, initial=0.0))
+        return float(after[-1] - after[0]) > 2 * usual
+
+    def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
+        onset = self._onset(curve, shape)
+        step = curve.step(onset)
+        reference = min(shape.best, shape.first)
+        now = shape.last
+        factor = now / reference if reference > 0 else np.nan
+        is_worthless = now > max(shape.first, 0) or (np.isfinite(factor) and factor >= 2)
+        times = f" ({factor:.3g}x)" if np.isfinite(factor) and factor < 1e6 else ""
+        title = (
+            f"{curve.name} rose from {reference:.4g} to {now:.4g}{times} since "
+            f"{curve.axis_name} {step:.10g}"
+        )
+        raw = 0.93 if shape.points >= 15 else 0.85
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=Severity.CRITICAL if is_worthless else Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, raw),
+            basis=Basis.OBSERVATION,
+            evidence=(
+                curve.evidence(onset, len(curve) - 1),
+                *view.facts.remarks(curve),
+            ),
+            first_step=step,
+            details={
+                "position": onset,
+                "from": reference,
+                "to": now,
+                "worthless": float(is_worthless),
+                "from_start": float(shape.best_window == 0),
+            },
+        )
+
+    def _onset(self, curve: Curve, shape: Shape) -> int:
+        """After the last point at the best level, or where an excursion that never ended began."""
+        best_step = float(shape.starts[shape.best_window])
+        after = int(np.searchsorted(curve.x, best_step))
+        reference = min(shape.best, shape.first)
+        near = np.abs(np.diff(curve.y[max(0, after - 64) : after + 8]))
+        usual = 2 * float(np.median(near[np.isfinite(near)])) if np.isfinite(near).any() else 0.0
+        limit = max(usual, min(0.05 * (shape.last - reference), 0.25 * abs(reference)))
+        low = np.flatnonzero(curve.y[after:] <= reference + limit)
+        onset = after + int(low[-1]) + 1 if len(low) else after
+        for excursion in curve.excursions:
+            stays = excursion.end is None or excursion.points > 100
+            if after <= excursion.start < onset and stays:
+                onset = excursion.start
+                break
+        return min(onset, len(curve) - 1)

@@ -1,0 +1,83 @@
+"""loss_spike: the training loss jumps far above its recent range.
+
+What it sees: at least three of five points more than six robust deviations above the median of
+    the 128 points before, or one point that stands out by more than the whole fall so far; how
+    far, how long, and whether it came back.
+Why it matters: a spike that recovers costs time and says that the step size is near its limit or
+    that a batch was bad; a run of them often comes before divergence.
+Fires on:
+    train/loss: 4>2~0.05*300 6 7 6.5 5 4 3 2.5~0.05*5 2~0.05*100
+Stays quiet:
+    train/loss: 4>2~0.05*300 2.9 2~0.05*100
+    train/loss: 4>2~0.3*400
+Try next: read the batches around the spike; look at grad_norm and lr in the steps before; clip
+    gradients at the usual norm; lower the learning rate if spikes come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.excursions import Excursion
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .levels import loss_range
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class LossSpike:
+    """Report each spike once, at the step where it began."""
+
+    id: ClassVar[str] = "loss_spike"
+    roles: ClassVar[tuple[str, ...]] = ("train/loss",)
+    events: ClassVar[tuple[str, ...]] = ()
+    least_points: int = 3
+    least_share: float = 0.1
+    """Rise, as a share of the loss's whole fall, from which a spike is worth a warning."""
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Look at the excursions of the loss that came back."""
+        curve = view.curve("train/loss")
+        if curve is None or curve.is_interleaved or not view.facts.is_monotone:
+            return
+        fall = loss_range(curve)
+        for spike in curve.excursions:
+            if self._is_spike(curve, spike, fall):
+                yield self._report(view, curve, spike)
+
+    def _is_spike(self, curve: Curve, spike: Excursion, fall: float) -> bool:
+        if spike.end is None or spike.rise < self.least_share * fall:
+            return False
+        return spike.points >= self.least_points or spike.rise > fall
+
+    def _report(self, view: RunView, curve: Curve, spike: Excursion) -> Finding:
+        end = spike.end if spike.end is not None else len(curve) - 1
+        factor = spike.peak / spike.baseline if spike.baseline > 0 else np.nan
+        times = f", {factor:.1f}x its level" if np.isfinite(factor) else ""
+        title = (
+            f"{curve.name} jumped from {spike.baseline:.4g} to {spike.peak:.4g}{times}, at "
+            f"{curve.axis_name} {curve.step(spike.start):.10g} and was back by "
+            f"{curve.step(end):.10g}"
+        )
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+            basis=Basis.OBSERVATION,
+            evidence=(
+                curve.evidence(spike.start, spike.peak_at),
+                *view.facts.remarks(curve),
+            ),
+            first_step=curve.step(spike.start),
+            last_step=curve.step(end),
+            details={"peak": spike.peak, "baseline": spike.baseline, "points": spike.points},
+        )

@@ -1,0 +1,161 @@
+"""lr_anomaly: the learning rate does something that no schedule means to do.
+
+What it sees: a jump upwards by more than half between two logged values, outside of warm-up and
+    cycles; a rate that is practically 0 long before the planned end while the loss is still high;
+    a rate that is negative or not a number.
+Why it matters: a jump throws the weights out of their valley; a rate of 0 ends the training while
+    the job goes on.
+Fires on:
+    train/loss: 2>1~0.01*200 ; lr: 0.001*100 0.01*100
+    train/loss: 2>1.5~0.01*50 1.5~0.01*150 ; lr: 0.01>1e-6*50 1e-6*150
+Stays quiet:
+    train/loss: 2>1~0.01*200 ; lr: 0.0>0.01*20 0.01>0.0001*180
+    train/loss: 2>1~0.01*200 ; lr: 0.1*100 0.01*50 0.001*50
+Try next: plot lr against progress; check whether the scheduler is stepped per epoch or per step,
+    and whether its state is restored on resume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .levels import begins_at_start, shape_of
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class LearningRateAnomaly:
+    """Reads the schedule off the logged rate."""
+
+    id: ClassVar[str] = "lr_anomaly"
+    roles: ClassVar[tuple[str, ...]] = ("lr", "train/loss")
+    events: ClassVar[tuple[str, ...]] = ()
+    jump: float = 2.0
+    over: float = 0.01
+    """Share of the peak below which the rate is as good as 0."""
+    early: float = 0.6
+    """Share of the planned steps before which that is too early."""
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Judge the primary rate."""
+        curve = view.curve("lr")
+        if curve is None or not self._is_schedule(view, curve):
+            return
+        bad = ~np.isfinite(curve.y) | (curve.y < 0)
+        if bad.any():
+            yield self._impossible(curve, int(np.argmax(bad)))
+            return
+        yield from self._jumps(view, curve)
+        yield from self._ends_early(view, curve)
+
+    def _is_schedule(self, view: RunView, curve: Curve) -> bool:
+        """A few numbers called lr may be settings or source code; a schedule goes with the run."""
+        if len(curve) < 4 or curve.axis_name == "index" or curve.is_interleaved:
+            return False
+        loss = view.curve("train/loss") or view.curve("val/loss")
+        return len(curve) >= 16 or (loss is not None and len(curve) >= 0.5 * len(loss))
+
+    def _impossible(self, curve: Curve, at: int) -> Finding:
+        return Finding(
+            id=self.id,
+            title=f"{curve.name} is {curve.y[at]:.4g} at {curve.axis_name} {curve.step(at):.10g}",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.95),
+            basis=Basis.OBSERVATION,
+            evidence=(curve.evidence(at),),
+            first_step=curve.step(at),
+            details={"kind": "impossible"},
+        )
+
+    def _jumps(self, view: RunView, curve: Curve) -> Iterator[Finding]:
+        rates = curve.y
+        peak = float(rates.max())
+        before, after = rates[:-1], rates[1:]
+        up = (after > self.jump * before) & (before > 0.02 * peak) & (after > 0.1 * peak)
+        warm = view.facts.warmup_until
+        if warm is not None:
+            # A warm-up in few logged points looks like jumps, and is none.
+            up &= curve.x[1:] > warm
+        places = np.flatnonzero(up) + 1
+        restarted = {r.at for r in curve.restarts}
+        places = np.array([p for p in places.tolist() if p not in restarted], dtype=int)
+        if len(places) == 0 or len(places) > max(3, len(rates) // 20):
+            return
+        if view.facts.is_cyclic and not self._is_single(rates, places):
+            return
+        at = int(places[0])
+        factor = rates[at] / rates[at - 1]
+        hurts = self._loss_reacts(view, curve.step(at))
+        yield Finding(
+            id=self.id,
+            title=f"{curve.name} jumped {factor:.3g}x, from {rates[at - 1]:.4g} to "
+            f"{rates[at]:.4g}, at {curve.axis_name} {curve.step(at):.10g}",
+            severity=Severity.WARNING if hurts or not view.facts.is_cyclic else Severity.INFO,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.92 if hurts else 0.8),
+            basis=Basis.OBSERVATION,
+            evidence=(curve.evidence(at - 1, at),),
+            first_step=curve.step(at),
+            details={"kind": "jump", "factor": float(factor), "hurts": float(hurts)},
+        )
+
+    def _is_single(
+        self,
+        rates: np.ndarray[tuple[int], np.dtype[np.float64]],
+        places: np.ndarray[tuple[int], np.dtype[np.int64]],
+    ) -> bool:
+        """One jump that goes higher than the rate had ever been is no restart of a cycle."""
+        at = int(places[0])
+        return len(places) == 1 and float(rates[at]) > 1.5 * float(rates[:at].max())
+
+    def _loss_reacts(self, view: RunView, step: float) -> bool:
+        loss = view.curve("train/loss")
+        if loss is None or len(loss) < 16:
+            return False
+        at = int(np.searchsorted(loss.x, step))
+        before, after = loss.y[max(0, at - 20) : at], loss.y[at : at + 20]
+        if len(before) < 5 or len(after) < 3:
+            return False
+        if not np.isfinite(after).all():
+            return True
+        spread = 1.4826 * np.median(np.abs(before - np.median(before)))
+        return bool(np.max(after) > np.median(before) + 8 * max(spread, 1e-12))
+
+    def _ends_early(self, view: RunView, curve: Curve) -> Iterator[Finding]:
+        loss = view.curve("train/loss")
+        shape = shape_of(loss) if loss is not None else None
+        if loss is None or shape is None or not begins_at_start(curve) or view.facts.is_cyclic:
+            return
+        peak = float(curve.y.max())
+        dead = curve.y < self.over * peak
+        if peak <= 0 or not dead[-1]:
+            return
+        since = len(dead) - int(np.argmin(dead[::-1])) if not dead.all() else 0
+        end = max(float(curve.x[-1]), view.planned_steps or 0.0)
+        step = curve.step(since)
+        if step > self.early * end or len(curve) - since < 8:
+            return
+        later = shape.levels[shape.starts >= step]
+        is_flat = len(later) >= 3 and abs(later[0] - later[-1]) < 0.1 * abs(later[0])
+        if not is_flat or shape.last < 0.25 * shape.first:
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{curve.name} is below {100 * self.over:g} % of its peak {peak:.4g} since "
+            f"{curve.axis_name} {step:.10g} of {end:.10g}, with {loss.name} still at "
+            f"{shape.last:.4g}",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+            basis=Basis.OBSERVATION,
+            evidence=(curve.evidence(since, len(curve) - 1), loss.evidence(len(loss) - 1)),
+            first_step=step,
+            details={"kind": "early_end"},
+        )

@@ -1,0 +1,119 @@
+"""not_learning: the training loss has not moved from where it began.
+
+What it sees: after enough steps, the last windows within three percent of the first values, no
+    slope beyond chance, and no other outcome that improves. Warm-up, objectives that are not
+    meant to fall, and logs that begin in the middle of a training are left alone.
+Why it matters: the gradient does not reach the parameters, or there is nothing to learn in what
+    the model is shown; more steps will not help.
+Fires on:
+    train/loss: 2.303~0.02*400
+    train/loss: 2.303~0.01*200 ; train/accuracy: 0.1~0.01*20 ; config: num_classes=10, lr=0.1
+Stays quiet:
+    train/loss: 2.303>1.9~0.02*400
+    train/loss: 2.303~0.02*8
+Try next: overfit 16 samples: if the loss falls, look at data and labels; if not, at the graph
+    from loss to parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .levels import Shape, begins_at_start, is_warming_up, shape_of
+from .outcomes import accuracy, as_fraction, chance_loss, classes, is_fine_tuning, is_improving
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class NotLearning:
+    """Compares the end of the loss with its beginning."""
+
+    id: ClassVar[str] = "not_learning"
+    roles: ClassVar[tuple[str, ...]] = ("train/loss",)
+    events: ClassVar[tuple[str, ...]] = ()
+    least_points: int = 12
+    least_steps: float = 80.0
+    flat: float = 0.03
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Judge the primary loss once the run had a chance to learn."""
+        curve = view.curve("train/loss")
+        if (
+            curve is None
+            or curve.is_interleaved
+            or not view.facts.is_monotone
+            or view.facts.is_quantised(curve)
+        ):
+            return
+        shape = shape_of(curve)
+        if shape is None or not self._had_its_chance(view, curve) or is_improving(view):
+            return
+        if not self._is_flat(shape) or is_fine_tuning(view):
+            return
+        yield self._report(view, curve, shape)
+
+    def _had_its_chance(self, view: RunView, curve: Curve) -> bool:
+        if len(curve) < self.least_points or not begins_at_start(curve):
+            return False
+        steps = float(curve.x[-1] - curve.x[0])
+        if curve.axis_name == "step" and steps < self.least_steps:
+            return False
+        if is_warming_up(view, curve):
+            return False
+        return curve.axis_name != "epoch" or steps >= 4
+
+    def _is_flat(self, shape: Shape) -> bool:
+        size = abs(shape.first)
+        if size == 0 or np.ptp(shape.levels) == 0:
+            return size > 0
+        best_half = float(np.min(shape.levels[len(shape.levels) // 2 :]))
+        moved = abs(shape.first - float(np.median(shape.levels[-max(2, len(shape.levels) // 4) :])))
+        noise = 3 * shape.error
+        return (
+            moved < max(self.flat * size, noise) and shape.first - best_half < 0.06 * size + noise
+        )
+
+    def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
+        evidence: list[Evidence] = [curve.evidence(0, len(curve) - 1)]
+        raw = 0.80
+        guess = chance_loss(view)
+        at_chance = guess is not None and abs(shape.last - guess) < 0.05 * guess
+        says = ""
+        if at_chance and guess is not None:
+            raw = 0.93
+            says = f", where guessing gives {guess:.4g}"
+            setting = view.settings.get("classes") or view.settings.get("vocab_size")
+            if setting is not None:
+                evidence.append(setting.evidence)
+        for split in ("train", "val"):
+            measured = accuracy(view, split)
+            known = classes(view)
+            if measured is None or known is None or len(measured) < 2:
+                continue
+            level = float(np.nanmedian(as_fraction(measured)[-5:]))
+            if level < 2.0 / known:
+                raw = 0.93
+                evidence.append(measured.evidence(len(measured) - 1))
+        title = (
+            f"{curve.name} went from {shape.first:.4g} to {shape.last:.4g} in "
+            f"{len(curve):,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"
+        )
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=Severity.CRITICAL,
+            confidence=finding_confidence(Basis.OBSERVATION, raw),
+            basis=Basis.OBSERVATION,
+            evidence=(*evidence, *view.facts.remarks(curve)),
+            first_step=curve.step(0),
+            details={"at_chance": float(at_chance), "level": shape.last},
+        )

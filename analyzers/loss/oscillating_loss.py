@@ -1,0 +1,133 @@
+"""oscillating_loss: the training loss swings up and down instead of settling.
+
+What it sees: swings over several points, not the jitter from one batch to the next (which turns
+    back at every second point and is healthy): a period that repeats, or wandering far larger
+    than its jitter while nothing is won.
+Why it matters: the step size is near its limit, or the data come in an order that repeats.
+Fires on:
+    train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14
+Stays quiet:
+    train/loss: 2.3>1~0.3*300
+    train/loss: 2.3>1~0.02*300
+Try next: shuffle the data if the period is an epoch; else divide the learning rate by two or
+    three, or double the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mltd.runs.harvest import Floats
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+
+LEAST = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Swing:
+    """A period in a detrended curve."""
+
+    lag: int
+    """In points."""
+    strength: float
+    """Autocorrelation at the lag."""
+    amplitude: float
+    """Size from trough to crest."""
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class OscillatingLoss:
+    """Looks for a period in the detrended loss."""
+
+    id: ClassVar[str] = "oscillating_loss"
+    roles: ClassVar[tuple[str, ...]] = ("train/loss",)
+    events: ClassVar[tuple[str, ...]] = ()
+    strength: float = 0.5
+    least_share: float = 0.12
+    """Size of the swings as a share of the loss's level or fall, whichever is smaller."""
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Judge the primary loss."""
+        curve = view.curve("train/loss")
+        facts = view.facts
+        if curve is None or not facts.is_monotone or len(curve) < LEAST or facts.is_cyclic:
+            return
+        if facts.is_smoothed(curve) or curve.restarts or facts.is_quantised(curve):
+            return
+        values = curve.y[-4096:]
+        if not np.isfinite(values).all():
+            return
+        swing = find_swing(values)
+        if swing is None or swing.strength < self.strength:
+            return
+        if self._is_large(values, swing):
+            yield self._report(view, curve, swing)
+
+    def _is_large(self, values: Floats, swing: Swing) -> bool:
+        later = values[len(values) // 3 :]
+        level = float(np.median(later))
+        fall = float(np.median(values[: max(3, len(values) // 50)]) - np.min(later))
+        return swing.amplitude > self.least_share * min(abs(level), max(fall, 0.0) or abs(level))
+
+    def _report(self, view: RunView, curve: Curve, swing: Swing) -> Finding:
+        period = swing.lag * curve.spacing
+        first = max(0, len(curve) - 4096)
+        start = first + (len(curve) - first) // 3
+        return Finding(
+            id=self.id,
+            title=f"{curve.name} swings by {swing.amplitude:.3g} with a period of {period:.4g} "
+            f"{curve.axis_name}s (autocorrelation {swing.strength:.2f})",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.8),
+            basis=Basis.RESEARCH,
+            evidence=(
+                curve.evidence(start, len(curve) - 1, f"period {period:.4g}"),
+                *view.facts.remarks(curve),
+            ),
+            first_step=curve.step(min(first, start)),
+            details={"period": period, "strength": swing.strength, "lag": swing.lag},
+        )
+
+
+def find_swing(values: Floats) -> Swing | None:
+    """The strongest period of at least four points, seen at least four times."""
+    start = len(values) // 3
+    later = values[start:]
+    count = len(later)
+    if count < 24:
+        return None
+    rest = later - _trend(later)
+    rest = rest - rest.mean()
+    power = float(rest @ rest)
+    if power <= 1e-18 * float(later @ later):
+        return None
+    most = count // 4
+    spectrum = np.fft.rfft(rest, 2 * count)
+    correlation = np.fft.irfft(spectrum * np.conj(spectrum))[: most + 1] / power
+    # A period shows as a dip and then a crest; slow wandering only falls off.
+    dip = np.flatnonzero(correlation < 0.0)
+    if len(dip) == 0 or int(dip[0]) >= most - 1:
+        return None
+    lag = int(dip[0]) + int(np.argmax(correlation[dip[0] :]))
+    if lag < 4:
+        return None
+    unbiased = float(correlation[lag]) * count / (count - lag)
+    amplitude = float(np.quantile(rest, 0.95) - np.quantile(rest, 0.05))
+    return Swing(lag, min(unbiased, 1.0), amplitude)
+
+
+def _trend(values: Floats) -> Floats:
+    x = np.linspace(-1.0, 1.0, len(values))
+    return np.asarray(
+        np.polynomial.polynomial.polyval(x, np.polynomial.polynomial.polyfit(x, values, 3))
+    )

@@ -1,0 +1,69 @@
+"""Accuracies and other outcomes beside the loss: what they say about progress."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.curve import Curve
+from ..core.view import RunView
+from .levels import shape_of
+
+
+def accuracy(view: RunView, split: str) -> Curve | None:
+    """The accuracy curve of a split."""
+    return view.curve(f"{split}/accuracy")
+
+
+def as_fraction(curve: Curve) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Accuracy between 0 and 1, also where it is logged in percent."""
+    finite = curve.y[np.isfinite(curve.y)]
+    is_percent = len(finite) > 0 and float(finite.max()) > 1.5
+    return curve.y / 100.0 if is_percent else curve.y
+
+
+def classes(view: RunView) -> float | None:
+    """How many classes there are: the config's number, or a vocabulary."""
+    for meaning in ("classes", "vocab_size"):
+        number = view.settings.number(meaning)
+        if number is not None and number >= 2:
+            return number
+    return None
+
+
+def chance_loss(view: RunView) -> float | None:
+    """Cross-entropy of guessing, if the number of classes is known."""
+    known = classes(view)
+    return math.log(known) if known is not None else None
+
+
+def is_improving(view: RunView) -> bool:
+    """True if some outcome other than the training loss has clearly got better."""
+    for role in ("val/loss", "val/perplexity"):
+        curve = view.curve(role)
+        shape = shape_of(curve) if curve is not None else None
+        if shape is not None and shape.gain > 0.1 and shape.first - shape.last > 4 * shape.error:
+            return True
+    for role in ("train/accuracy", "val/accuracy", "score", "val/score", "reward", "val/reward"):
+        curve = view.curve(role)
+        shape = shape_of(curve) if curve is not None else None
+        if shape is None:
+            continue
+        rise = max(shape.levels[-1], shape.levels[-2]) - shape.first
+        scale = max(abs(shape.first), 0.02 * float(np.max(np.abs(shape.levels))))
+        if rise > 0.2 * scale and rise > 6 * shape.error:
+            return True
+    return False
+
+
+def is_fine_tuning(view: RunView) -> bool:
+    """True if the settings say that training began from trained weights."""
+    words = ("pretrained", "finetune", "fine tune", "lora", "peft", "from pretrained", "adapter")
+    for setting in view.settings:
+        name = setting.path.rpartition(".")[2].casefold().replace("_", " ").replace("-", " ")
+        if any(word in name for word in words) and setting.value not in (False, None, "", "false"):
+            return True
+        if name in ("model name or path", "init from", "init checkpoint") and setting.value:
+            return setting.text not in ("scratch", "none", "random")
+    return False

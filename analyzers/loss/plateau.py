@@ -1,0 +1,100 @@
+"""plateau: the training loss stopped falling; converged, or stuck.
+
+What it sees: no slope beyond chance since some step, for at least two fifths of the run. With the
+    loss below half of its first value, or the learning rate decayed, that is convergence and only
+    information. Stuck means: high, at a full learning rate, or at the exact floor that a wrong
+    output layer leaves.
+Why it matters: stuck, the remaining compute is wasted; converged, it could be saved.
+Fires on:
+    train/loss: 2.3>1.9~0.01*60 1.9~0.01*600
+    train/loss: 2.3>0.3~0.01*300 0.3~0.01*500
+Stays quiet:
+    train/loss: 2.3>0.3~0.01*600
+    train/loss: 2.3 1.9 1.7 1.6 1.6
+Try next: stuck: raise or lower the learning rate threefold for 300 steps, check the output layer;
+    converged: stop, or go on with a decayed rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .levels import Shape, begins_at_start, shape_of
+from .outcomes import is_fine_tuning, is_improving
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class Plateau:
+    """Finds since when the loss is flat and says which kind of flat it is."""
+
+    id: ClassVar[str] = "plateau"
+    roles: ClassVar[tuple[str, ...]] = ("train/loss",)
+    events: ClassVar[tuple[str, ...]] = ()
+    least_share: float = 0.4
+    """Share of the run that must be flat."""
+    stuck_above: float = 0.75
+    """Share of the first level above which a flat loss is stuck."""
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Judge the primary loss."""
+        curve = view.curve("train/loss")
+        if (
+            curve is None
+            or curve.is_interleaved
+            or not view.facts.is_monotone
+            or view.facts.is_quantised(curve)
+        ):
+            return
+        shape = shape_of(curve)
+        if shape is None or len(shape.levels) < 10 or shape.fall <= 3 * shape.error:
+            return
+        flat = self._flat_since(shape)
+        if flat is None or shape.fall < 0.03 * abs(shape.first):
+            return
+        yield self._report(view, curve, shape, flat)
+
+    def _flat_since(self, shape: Shape) -> int | None:
+        """The first window from which on no window is better than chance allows."""
+        levels = shape.levels
+        end = float(np.median(levels[-max(2, len(levels) // 5) :]))
+        band = max(4 * shape.error, 0.01 * abs(end), 0.01 * shape.fall)
+        outside = np.flatnonzero(np.abs(levels - end) > band)
+        since = int(outside[-1]) + 1 if len(outside) else 0
+        return since if len(levels) - since >= self.least_share * len(levels) else None
+
+    def _report(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> Finding:
+        at = int(np.searchsorted(curve.x, shape.starts[flat]))
+        is_stuck = (
+            shape.last > self.stuck_above * shape.first
+            and shape.first > 0
+            and begins_at_start(curve)
+            and not view.facts.is_decayed
+            and not is_fine_tuning(view)
+            and not is_improving(view)
+        )
+        kind = "stuck" if is_stuck else "converged or at its floor"
+        title = (
+            f"{curve.name} is flat at {shape.last:.4g} since {curve.axis_name} "
+            f"{curve.step(at):.10g}: {kind} ({100 * shape.last / shape.first:.3g} % of its "
+            f"first value)"
+        )
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=Severity.WARNING if is_stuck else Severity.INFO,
+            confidence=finding_confidence(Basis.RESEARCH, 0.75),
+            basis=Basis.RESEARCH,
+            evidence=(curve.evidence(at, len(curve) - 1), *view.facts.remarks(curve)),
+            first_step=curve.step(at),
+            details={"level": shape.last, "stuck": float(is_stuck)},
+        )

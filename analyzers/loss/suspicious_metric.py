@@ -1,0 +1,171 @@
+"""suspicious_metric: a metric shows what it cannot show, or does not fit the others.
+
+What it sees: accuracies outside of their range, perplexities below 1, negative scores that have
+    none; a validation metric that is the same to the last digit in every evaluation while the
+    loss moves; a validation loss many times the training loss from the first evaluation on; a
+    classification loss that stops exactly at the floor of a softmax applied twice.
+Why it matters: decisions rest on these numbers; a wrong one hides what the model really does.
+Fires on:
+    train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
+    train/loss: 2.3>0.1~0.01*300 ; val/loss: 2.4 2.5 2.45 2.5 2.4 2.45
+    train/loss: 2.3>1.48*200 1.465*200 ; accuracy: 0.2>0.99*40 ; config: num_classes=10
+Stays quiet:
+    train/loss: 2>0.5~0.01*200 ; val/accuracy: 55 61 67 72 75 ; val/loss: 2 1.5 1.2 1.0 0.8
+Try next: recompute the metric by hand on a hundred samples; evaluate training samples through the
+    validation pipeline.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mltd.runs.roles import normalise
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .levels import level_at, shape_of
+from .outcomes import as_fraction, classes
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class SuspiciousMetric:
+    """Checks metrics against what they can be and against each other."""
+
+    id: ClassVar[str] = "suspicious_metric"
+    roles: ClassVar[tuple[str, ...]] = (
+        "train/accuracy",
+        "val/accuracy",
+        "val/loss",
+        "train/perplexity",
+        "score",
+    )
+    events: ClassVar[tuple[str, ...]] = ()
+    floor_width: float = 0.02
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Ranges, then agreement."""
+        yield from self._out_of_range(view)
+        yield from self._bad_from_the_start(view)
+        yield from self._double_softmax(view)
+
+    def _out_of_range(self, view: RunView) -> Iterator[Finding]:
+        for curve in view.all_curves():
+            bare = (curve.series.role or "").rpartition("/")[2]
+            words = set(normalise(curve.name).split())
+            low, high = -math.inf, math.inf
+            if bare == "accuracy":
+                low, high = 0.0, self._most_accuracy(view, curve)
+            elif bare == "perplexity":
+                low = 1.0 - 1e-6
+            elif words & {"fid", "fid50k", "mse", "rmse", "mae"}:
+                low, high = 0.0, 1e9
+            else:
+                continue
+            wrong = np.isfinite(curve.y) & ((curve.y < low) | (curve.y > high))
+            if wrong.any():
+                yield self._finding(curve, int(np.argmax(wrong)), "which it cannot be")
+
+    def _most_accuracy(self, view: RunView, curve: Curve) -> float:
+        """1, unless this one or its sibling is in percent (or counts, which has no limit)."""
+        finite = curve.y[np.isfinite(curve.y)]
+        if len(finite) == 0 or float(finite.max()) <= 1.0 + 1e-6:
+            return math.inf
+        if float(finite.max()) > 100.0 + 1e-6:
+            return math.inf
+        others = [c for r in ("train/accuracy", "val/accuracy") for c in view.curves(r)]
+        fractions = [
+            c
+            for c in others
+            if c is not curve and len(c) and float(np.nanmax(np.abs(c.y), initial=0.0)) <= 1.0
+        ]
+        is_percent = float(finite.max()) > 2.5
+        return 1.0 if fractions and not is_percent else math.inf
+
+    def _finding(self, curve: Curve, at: int, why: str) -> Finding:
+        return Finding(
+            id=self.id,
+            title=f"{curve.name} is {curve.y[at]:.4g} at {curve.axis_name} {curve.step(at):.10g}, "
+            f"{why}",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+            basis=Basis.OBSERVATION,
+            evidence=(curve.evidence(at),),
+            first_step=curve.step(at),
+            details={"kind": "range"},
+        )
+
+    def _bad_from_the_start(self, view: RunView) -> Iterator[Finding]:
+        """Training learns, validation is at its worst from the first evaluation to the last."""
+        train, val = view.curve("train/loss"), view.curve("val/loss")
+        if train is None or val is None or len(val) < 3 or not view.facts.is_monotone:
+            return
+        shape = shape_of(train)
+        if shape is None or not np.isfinite(val.y).all() or shape.first <= 0:
+            return
+        learned = shape.last < 0.35 * shape.first
+        lowest = float(np.min(val.y))
+        never_good = lowest > 0.75 * shape.first and lowest > 3 * shape.last
+        if not (learned and never_good) or not self._was_apart_early(train, val, shape.first):
+            return
+        evidence: list[Evidence] = [val.evidence(0, len(val) - 1), train.evidence(len(train) - 1)]
+        yield Finding(
+            id=self.id,
+            title=f"{val.name} never fell below {lowest:.4g} in {len(val)} evaluations while "
+            f"{train.name} went from {shape.first:.4g} to {shape.last:.4g}: validation was bad "
+            "from the first evaluation on",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.88),
+            basis=Basis.OBSERVATION,
+            evidence=tuple(evidence),
+            first_step=val.step(0),
+            details={"kind": "validation"},
+        )
+
+    def _was_apart_early(self, train: Curve, val: Curve, first: float) -> bool:
+        """A wrong path parts them once anything is learned; memorising has a minimum first."""
+        low = int(np.argmin(val.y))
+        had_minimum = val.y[0] > 1.05 * val.y[low] and float(val.y[-1]) > 1.25 * val.y[low]
+        if low > 0 and had_minimum:
+            return False
+        for number in range(len(val)):
+            level = level_at(train, val.step(number))
+            if level < 0.35 * first:
+                return bool(val.y[number] > 2.5 * level)
+        return False
+
+    def _double_softmax(self, view: RunView) -> Iterator[Finding]:
+        known = classes(view)
+        loss = view.curve("train/loss")
+        right = view.curve("train/accuracy") or view.curve("val/accuracy")
+        shape = shape_of(loss) if loss is not None else None
+        if known is None or loss is None or shape is None or right is None:
+            return
+        floor = math.log(math.e + known - 1) - 1
+        reached = float(np.nanmedian(as_fraction(right)[-max(3, len(right) // 10) :]))
+        width = self.floor_width * (math.log(known) - floor) * 10
+        if not floor - 1e-3 <= shape.best <= floor + width or reached < 3.0 / known + 0.2:
+            return
+        expected = -math.log(max(reached, 0.5)) + 0.35
+        if reached < 0.6 or shape.last < expected:
+            return
+        at = len(loss) - 1
+        yield Finding(
+            id=self.id,
+            title=f"{loss.name} stays at {shape.last:.4g} although {right.name} is {reached:.3g}: "
+            f"{floor:.4g} is the floor of a softmax applied twice over {known:g} classes",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.85),
+            basis=Basis.RESEARCH,
+            evidence=(loss.evidence(0, at), right.evidence(len(right) - 1)),
+            first_step=loss.step(0),
+            details={"kind": "double_softmax", "floor": floor},
+        )

@@ -1,0 +1,89 @@
+"""underfitting: training and validation agree, and both stay bad.
+
+What it sees: a training accuracy that has been flat for at least the last two fifths of the run,
+    well below what the task allows, with a validation accuracy as low and a learning rate that
+    has not decayed. From losses alone this cannot be told from noise in the data, so without an
+    accuracy it is never more than information.
+Why it matters: more steps, and more regularisation, will not help; the model, its features or the
+    labels limit it.
+Fires on:
+    train/accuracy: 0.1>0.42*9 0.42*30 ; val/accuracy: 0.1>0.41*9 0.41*30 ; config: classes=9
+Stays quiet:
+    train/loss: 2.3>0.2~0.01*400 ; train/accuracy: 0.1>0.95*40 ; val/accuracy: 0.1>0.94*40
+Try next: overfit 1,000 samples with a model twice as wide; if that works the capacity is the
+    limit, if not look at labels and features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.finding import Basis, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .levels import begins_at_start, is_warming_up, shape_of
+from .outcomes import as_fraction, classes
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class Underfitting:
+    """Compares flat accuracies of both splits with what could be reached."""
+
+    id: ClassVar[str] = "underfitting"
+    roles: ClassVar[tuple[str, ...]] = ("train/accuracy", "val/accuracy", "train/loss")
+    events: ClassVar[tuple[str, ...]] = ()
+    low: float = 0.7
+    least_share: float = 0.4
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Judge by accuracies."""
+        train, val = view.curve("train/accuracy"), view.curve("val/accuracy")
+        if train is None or val is None or len(val) < 5 or not view.facts.is_monotone:
+            return
+        if view.facts.is_decayed or view.facts.is_cyclic or not begins_at_start(train):
+            return
+        if view.settings.number("vocab_size") is not None or is_warming_up(view, train):
+            return
+        reached, measured = as_fraction(train), as_fraction(val)
+        shape = shape_of(train)
+        if shape is None or not np.isfinite(reached[-5:]).all() or classes(view) == 2:
+            return
+        fitted = float(np.median(reached[-max(3, len(reached) // 10) :]))
+        now = float(np.median(measured[-max(3, len(measured) // 10) :]))
+        known = classes(view)
+        learned = known is None or fitted > 2.0 / known
+        if fitted >= self.low or abs(fitted - now) > 0.1 or not learned:
+            return
+        since = self._flat_since(reached)
+        if since is None:
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{train.name} is flat at {fitted:.3g} since {train.axis_name} "
+            f"{train.step(since):.10g}, with {val.name} at {now:.3g}: both stay low together",
+            severity=Severity.WARNING if known is not None else Severity.INFO,
+            confidence=finding_confidence(Basis.RESEARCH, 0.7),
+            basis=Basis.RESEARCH,
+            evidence=(train.evidence(since, len(train) - 1), val.evidence(len(val) - 1)),
+            first_step=train.step(since),
+            details={"accuracy": fitted},
+        )
+
+    def _flat_since(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int | None:
+        width = max(1, len(values) // 20)
+        smooth = np.convolve(values, np.ones(width) / width, mode="valid")
+        end = float(np.median(smooth[-max(2, len(smooth) // 5) :]))
+        spread = 1.4826 * float(np.median(np.abs(np.diff(smooth[len(smooth) // 2 :]))))
+        third = len(smooth) // 3
+        still = float(np.mean(smooth[-third:]) - np.mean(smooth[-2 * third : -third]))
+        if third >= 3 and still > max(0.01 * end, 2 * spread / np.sqrt(third)):
+            return None
+        outside = np.flatnonzero(np.abs(smooth - end) > max(0.02, 6 * spread))
+        since = int(outside[-1]) + 1 if len(outside) else 0
+        return since if len(smooth) - since >= self.least_share * len(smooth) else None

@@ -1,0 +1,1 @@
+"""Findings about what a model puts out and how its parameters are shared out."""

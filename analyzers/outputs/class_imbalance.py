@@ -1,0 +1,175 @@
+"""class_imbalance: some classes are so rare that the model does without them.
+
+What it sees: class counts that differ more than tenfold; and that the model ignores the rare
+    classes: accuracy equal to the share of the most common class, accuracy far over balanced
+    accuracy, or classes that are hardly ever right while others nearly always are. Counts alone
+    are only worth knowing.
+Why it matters: the accuracy looks good and hides that the rare classes are never predicted.
+Fires on:
+    val_acc: 0.5>0.93*10 0.93*10 ; val_balanced_acc: 0.3*20 ; train/loss: 1>0.3*20
+    val_acc: 0.9*20 ; val_majority_share: 0.9*20 ; train/loss: 1>0.3*20
+    val/recall_class_0: 0.99*9 ; val/recall_class_1: 0.02*9 ; train/loss: 1>0.3*9
+Stays quiet:
+    val_acc: 0.5>0.93*10 0.93*10 ; val_balanced_acc: 0.4>0.9*10 0.9*10 ; train/loss: 1>0.3*20
+    val_acc: 0.2>0.9*20 ; val_majority_share: 0.12~0.01*20 ; train/loss: 1>0.3*20
+    val/recall_class_0: 0.5>0.9*9 ; val/recall_class_1: 0.2>0.8*9 ; train/loss: 1>0.3*9
+Try next: weight the loss or resample by inverse frequency; report macro-F1 or balanced accuracy;
+    look at the confusion matrix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mltd.runs.roles import normalise
+
+from ..core.calibration import finding_confidence
+from ..core.curve import SAMPLE, Curve
+from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .class_counts import ClassCounts, class_counts
+
+_BALANCED = re.compile(
+    r"\b(?:balanced|macro|mean class|per class|uar)\b.*\b(?:acc\w*|recall)\b|uar"
+)
+_MAJORITY = re.compile(r"\bmajority\b.*\b(?:share|frac\w*|ratio|rate)\b")
+_PER_CLASS = re.compile(
+    r"\b(?:acc|accuracy|recall)\b.*\b(?:class|label|cls)\b|"
+    r"\b(?:class|label|cls)\b.*\b(?:acc|accuracy|recall)\b"
+)
+LEAST_EVALUATIONS = 3
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class ClassImbalance:
+    """Report the clearest sign that rare classes are ignored; else lopsided counts."""
+
+    id: ClassVar[str] = "class_imbalance"
+    roles: ClassVar[tuple[str, ...]] = ("val/accuracy", "train/accuracy")
+    events: ClassVar[tuple[str, ...]] = ()
+    least_ratio: float = 10.0
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Put counts and accuracies together."""
+        counts = class_counts(view)
+        ignored = _ignored(view, counts)
+        is_lopsided = counts is not None and counts.ratio > self.least_ratio
+        if ignored is None and not is_lopsided:
+            return
+        evidence: list[Evidence] = []
+        parts: list[str] = []
+        if counts is not None and is_lopsided:
+            evidence.append(counts.evidence)
+            parts.append(
+                f"the most common of {counts.classes} classes occurs {counts.ratio:.4g} times as "
+                f"often as the rarest ({counts.majority:.0%} of all)"
+            )
+        step: float | None = None
+        if ignored is not None:
+            sentence, found, step = ignored
+            parts.append(sentence)
+            evidence.extend(found)
+        basis = Basis.OBSERVATION if is_lopsided else Basis.RESEARCH
+        yield Finding(
+            id=self.id,
+            title="; ".join(parts),
+            severity=Severity.WARNING if ignored is not None else Severity.INFO,
+            confidence=finding_confidence(basis, 0.9 if is_lopsided else 0.7),
+            basis=basis,
+            evidence=tuple(evidence),
+            first_step=step,
+            details={
+                "ratio": min(counts.ratio, 1e12) if counts is not None else 0.0,
+                "majority": counts.majority if counts is not None else 0.0,
+                "is_ignored": float(ignored is not None),
+            },
+        )
+
+
+_Ignored = tuple[str, list[Evidence], float]
+
+
+def _ignored(view: RunView, counts: ClassCounts | None) -> _Ignored | None:
+    """That the rare classes are ignored, in a sentence with its evidence and first step."""
+    accuracy = _accuracy(view)
+    if accuracy is not None:
+        final = _final(accuracy)
+        for curve in view.all_curves():
+            name = normalise(curve.name)
+            other = _final(curve)
+            if final is None or other is None or curve is accuracy:
+                continue
+            if _BALANCED.search(name) and other < 0.7 * final and final - other > 0.25:
+                return _compared(accuracy, final, curve, other)
+            if _MAJORITY.search(name) and other >= 0.6 and abs(other - final) < 0.02:
+                return _compared(accuracy, final, curve, other)
+        if final is not None and counts is not None and counts.majority >= 0.6:
+            is_majority = abs(final - counts.majority) < 0.01
+            if is_majority and counts.ratio > 10:
+                start = _tail_start(accuracy)
+                sentence = f"{accuracy.name} {final:.3g} is the share of the most common class"
+                return sentence, [accuracy.evidence(start, len(accuracy) - 1)], accuracy.step(start)
+    return _uneven(view)
+
+
+def _compared(accuracy: Curve, final: float, other: Curve, level: float) -> _Ignored:
+    start = _tail_start(other)
+    sentence = f"{accuracy.name} is {final:.3g} but {other.name} {level:.3g}"
+    if _MAJORITY.search(normalise(other.name)):
+        sentence = f"{accuracy.name} {final:.3g} is what {other.name} ({level:.3g}) gives"
+    shown = [accuracy.evidence(len(accuracy) - 1), other.evidence(start, len(other) - 1)]
+    return sentence, shown, other.step(start)
+
+
+def _uneven(view: RunView) -> _Ignored | None:
+    """Classes of which some are nearly always right and others hardly ever."""
+    families: dict[str, list[tuple[float, Curve]]] = {}
+    for curve in view.all_curves():
+        name = normalise(curve.name)
+        if _PER_CLASS.search(name) and (level := _final(curve)) is not None:
+            stem = re.sub(r"(?<=class |label )\w+$|(?<=cls )\w+$|\d+", "#", name)
+            families.setdefault(stem, []).append((level, curve))
+    for members in families.values():
+        low, high = min(members, key=lambda m: m[0]), max(members, key=lambda m: m[0])
+        if len(members) >= 2 and low[0] < 0.1 and high[0] > 0.8:
+            start = _tail_start(low[1])
+            sentence = f"{low[1].name} is {low[0]:.2g} while {high[1].name} is {high[0]:.2g}"
+            shown = [
+                low[1].evidence(start, len(low[1]) - 1),
+                high[1].evidence(len(high[1]) - 1),
+            ]
+            return sentence, shown, low[1].step(start)
+    return None
+
+
+def _accuracy(view: RunView) -> Curve | None:
+    """The plain accuracy, on validation data where there is one."""
+    for role in ("val/accuracy", "train/accuracy"):
+        for curve in view.curves(role):
+            name = normalise(curve.name)
+            if not _BALANCED.search(name) and not _PER_CLASS.search(name):
+                return curve
+    return None
+
+
+def _tail_start(curve: Curve) -> int:
+    return max(0, len(curve) - min(SAMPLE, max(LEAST_EVALUATIONS, len(curve) // 4)))
+
+
+def _final(curve: Curve) -> float | None:
+    """Level over the last quarter, as a share; None if it is none or has hardly been measured."""
+    tail = curve.y[_tail_start(curve) :]
+    tail = tail[np.isfinite(tail)]
+    if len(tail) < LEAST_EVALUATIONS:
+        return None
+    level = float(np.median(tail))
+    if 1.0 < level <= 100.0:
+        level /= 100.0
+    return level if 0.0 <= level <= 1.0 else None

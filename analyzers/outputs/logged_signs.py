@@ -1,0 +1,104 @@
+"""Signs in logged shares and varieties of predictions and representations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mltd.runs.roles import normalise
+
+from ..core.curve import Curve
+from ..core.finding import Basis, Severity
+from ..core.view import RunView
+from .endings import ending, first_level, smooth_levels
+from .sign import Sign
+
+_TOP_SHARE = re.compile(
+    r"\b(?:majority|dominant|most (?:common|frequent)|(?:top|max|largest)(?: ?1)? "
+    r"(?:class|pred(?:iction)?s?|token|label))\b.*\b(?:share|frac|fraction|ratio|freq|pct|rate)\b"
+)
+_DISTINCT = re.compile(r"\b(?:distinct(?: ?\d| n)?|unique (?:tokens?|chars?|ngrams?|pred\w*))\b")
+_SPREAD = re.compile(
+    r"\b(?:emb|embeddings?|features?|repr|representations?|z|latents?|proj(?:ection)?s?)\b.*\bstd\b"
+    r"|\bstd\b.*\b(?:emb|embeddings?|features?|z|latents?|proj(?:ection)?s?)\b"
+)
+TOP_SHARE = 0.9
+LOW_DISTINCT = 0.2
+NOTHING_LEFT = 1e-3
+"""Of the spread at the start."""
+
+
+def logged_signs(view: RunView) -> Iterator[Sign]:
+    """Curves that say how varied the outputs are."""
+    for curve in view.all_curves():
+        name = normalise(curve.name)
+        if _TOP_SHARE.search(name):
+            yield from _top_share(curve)
+        elif _DISTINCT.search(name):
+            yield from _distinct(curve)
+        elif _SPREAD.search(name):
+            yield from _spread(curve)
+
+
+def _top_share(curve: Curve) -> Iterator[Sign]:
+    levels = smooth_levels(curve)
+    peak = float(levels.max()) if len(levels) else 0.0
+    scale = 100.0 if 1.0 < peak <= 100.0 else 1.0
+    end = ending(curve, lambda v: (v > TOP_SHARE * scale) & (v <= scale * 1.001), 3, 0.25)
+    if end is None:
+        return
+    share = end.level / scale
+    yield Sign(
+        "predictions",
+        f"{share:.0%} of the predictions are one class or token ({curve.name}) from "
+        f"{curve.axis_name} {curve.step(end.start):.10g} on",
+        Severity.WARNING,
+        Basis.OBSERVATION,
+        0.85,
+        (curve.evidence(end.start, len(curve) - 1),),
+        curve.step(end.start),
+        {"share": share},
+    )
+
+
+def _distinct(curve: Curve) -> Iterator[Sign]:
+    levels = smooth_levels(curve)
+    if len(levels) == 0 or levels.max() > 1.0 or levels.min() < 0.0:
+        return
+    end = ending(curve, lambda v: v < LOW_DISTINCT, 5, 0.25)
+    if end is None:
+        return
+    has_fallen = float(levels.max()) >= max(2.5 * end.level, LOW_DISTINCT)
+    is_nothing = end.level < 0.06 and end.share > 0.9 and end.points >= 10
+    if not has_fallen and not is_nothing:
+        return
+    came = f"fell from {levels.max():.2f} to" if has_fallen else "never left"
+    yield Sign(
+        "predictions",
+        f"{curve.name} {came} {end.level:.2g}: the outputs are nearly all the same",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.7 if has_fallen else 0.6,
+        (curve.evidence(end.start, len(curve) - 1),),
+        curve.step(end.start),
+        {"share": 1.0 - end.level},
+    )
+
+
+def _spread(curve: Curve) -> Iterator[Sign]:
+    start = first_level(curve)
+    if not start > 0:
+        return
+    end = ending(curve, lambda v: v < NOTHING_LEFT * start, 3, 0.1)
+    if end is None:
+        return
+    yield Sign(
+        "representation",
+        f"{curve.name} fell from {start:.3g} to {end.level:.3g}: all inputs get the same code",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.75,
+        (curve.evidence(0, end.start),),
+        curve.step(end.start),
+        {"before": start, "after": end.level},
+    )

@@ -1,0 +1,60 @@
+"""mode_collapse: the model's outputs have lost their variety.
+
+What it sees: generated samples in the log that repeat one token; a logged share of the most
+    common prediction over 0.9, or distinct-n under 0.2; a discriminator that wins while the
+    generator's loss rises, a generator that reaches few modes; a policy whose entropy falls below
+    a tenth before it has learned; a latent code with no divergence; embeddings that lose their
+    spread. Only what still holds at the end counts: an untrained model stammers, too.
+Why it matters: the loss may look fine, yet nothing that such a model produces can be used.
+Fires on:
+    train/loss: 4>2~0.05*200 ; log: sample: the king of | sample: ::::::::: | sample: :::::::::::
+    train/loss: 2>1~0.05*200 ; pred_top_class_share: 0.3>0.95*20 0.97*20
+    d_loss: 1.2>0.01*100 0.01*100 ; g_loss: 0.8>6*100 6>9*100
+    entropy: 1.1>0.02*20 0.01*180 ; reward: 3~1*200
+Stays quiet:
+    train/loss: 4>2~0.05*200 ; log: sample: eeeeeeeeeee | sample: the king of heaven and earth
+    train/loss: 2>1~0.05*200 ; pred_top_class_share: 0.95*10 0.9>0.2*30
+    d_loss: 1.38~0.05*200 ; g_loss: 0.69~0.05*200
+    entropy: 1.1>0.05*200 ; reward: 3>12~1*200
+Try next: sample at temperature 1 from two checkpoints; look at the share of each prediction;
+    see whether one part of the model holds most parameters; overfit 16 balanced examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+from ..core.calibration import finding_confidence
+from ..core.finding import Finding
+from ..core.registry import analyzer
+from ..core.view import RunView
+from .logged_signs import logged_signs
+from .objective_signs import objective_signs
+from .sampled_signs import sampled_signs
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class ModeCollapse:
+    """Report each way in which the outputs show it, once."""
+
+    id: ClassVar[str] = "mode_collapse"
+    roles: ClassVar[tuple[str, ...]] = ("entropy", "reward", "kl")
+    events: ClassVar[tuple[str, ...]] = ("sample",)
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Look at samples, then at logged varieties, then at the objective."""
+        for sign in chain(sampled_signs(view), logged_signs(view), objective_signs(view)):
+            yield Finding(
+                id=self.id,
+                title=sign.title,
+                severity=sign.severity,
+                confidence=finding_confidence(sign.basis, min(sign.raw, sign.basis.ceiling)),
+                basis=sign.basis,
+                evidence=sign.evidence,
+                first_step=sign.first_step,
+                details={"way": sign.way, **sign.details},
+            )

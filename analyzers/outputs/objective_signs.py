@@ -1,0 +1,189 @@
+"""Signs in objectives that can be met without learning: adversarial, policy, variational."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from mltd.runs.roles import normalise
+
+from ..core.curve import Curve
+from ..core.finding import Basis, Severity
+from ..core.view import RunView
+from .endings import Ending, ending, first_level, last_level, smooth_levels
+from .sign import Sign
+
+_D_LOSS = re.compile(r"(?:train )?(?:d loss|loss d|lossd|errd|disc(?:riminator)? loss)")
+_G_LOSS = re.compile(r"(?:train )?(?:g loss|loss g|lossg|errg|gen(?:erator)? loss)")
+_D_ACCURACY = re.compile(r"(?:train )?(?:d|disc|discriminator) acc(?:uracy)?")
+_MODES = re.compile(r"(?:.* )?modes(?: (?:covered|found|captured))?")
+_SAMPLE_SPREAD = re.compile(
+    r"(?:.* )?(?:samples?|fakes?|generated|gen) (?:std|diversity|distance|spread)"
+)
+_KL = re.compile(r"(?:train )?(?:kl|kld|kl (?:loss|div(?:ergence)?|term))")
+_RECONSTRUCTION = re.compile(r"(?:train )?(?:recon\w*)(?: loss| error)?")
+
+
+def objective_signs(view: RunView) -> Iterator[Sign]:
+    """Collapses of generators, policies and latent codes."""
+    yield from _adversarial(view)
+    yield from _policy(view)
+    yield from _latent(view)
+
+
+def _named(view: RunView, pattern: re.Pattern[str]) -> Curve | None:
+    found = [c for c in view.all_curves() if pattern.fullmatch(normalise(c.name))]
+    return max(found, key=len, default=None)
+
+
+def _adversarial(view: RunView) -> Iterator[Sign]:
+    d_loss, g_loss = _named(view, _D_LOSS), _named(view, _G_LOSS)
+    if d_loss is None or g_loss is None:
+        return
+    yield from _discriminator_wins(view, d_loss, g_loss)
+    modes = _named(view, _MODES)
+    if modes is not None:
+        yield from _few_modes(modes)
+    spread = _named(view, _SAMPLE_SPREAD)
+    if spread is not None:
+        yield from _narrow_samples(spread)
+
+
+def _discriminator_wins(view: RunView, d_loss: Curve, g_loss: Curve) -> Iterator[Sign]:
+    """Both near ln 2 is healthy; a critic whose loss may be negative is not judged."""
+    levels = smooth_levels(d_loss)
+    accuracy = _named(view, _D_ACCURACY)
+    end: Ending | None = None
+    shown = d_loss
+    if len(levels) and levels.min() >= 0 and levels.max() > 0.3:
+        end = ending(d_loss, lambda v: v < 0.05, 5, 0.1)
+    if end is None and accuracy is not None:
+        end, shown = ending(accuracy, lambda v: v > 0.98, 5, 0.25), accuracy
+    start, now = first_level(g_loss), last_level(g_loss)
+    if end is None or not now > max(2.0 * start, 2.0):
+        return
+    yield Sign(
+        "adversarial",
+        f"the discriminator wins: {shown.name} is {end.level:.3g} over the last {end.share:.0%} "
+        f"of the run while {g_loss.name} rose from {start:.3g} to {now:.3g}",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.7,
+        (
+            shown.evidence(end.start, len(shown) - 1),
+            g_loss.evidence(0, len(g_loss) - 1),
+        ),
+        shown.step(end.start),
+        {"share": end.share},
+    )
+
+
+def _few_modes(modes: Curve) -> Iterator[Sign]:
+    levels = smooth_levels(modes)
+    if len(levels) == 0:
+        return
+    most = float(levels.max())
+    end = ending(modes, lambda v: (v <= 1.0) | (v <= 0.5 * most), 3, 0.25)
+    if end is None or most < 1 or (most < 4 and end.level > 1):
+        return
+    yield Sign(
+        "adversarial",
+        f"the generator reaches {end.level:g} modes ({modes.name}), at best it reached {most:.3g}",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.75,
+        (modes.evidence(end.start, len(modes) - 1),),
+        modes.step(end.start),
+        {"modes": end.level},
+    )
+
+
+def _narrow_samples(spread: Curve) -> Iterator[Sign]:
+    levels = smooth_levels(spread)
+    if len(levels) < 4 or not levels.max() > 0:
+        return
+    most = float(levels.max())
+    end = ending(spread, lambda v: v < 0.4 * most, 5, 0.2)
+    if end is None or end.start == 0:
+        return
+    yield Sign(
+        "adversarial",
+        f"{spread.name} fell from {most:.3g} to {end.level:.3g}: the samples look alike",
+        Severity.WARNING,
+        Basis.INFERENCE,
+        0.55,
+        (spread.evidence(end.start, len(spread) - 1),),
+        spread.step(end.start),
+        {"before": most, "after": end.level},
+    )
+
+
+def _policy(view: RunView) -> Iterator[Sign]:
+    """A policy without entropy that has not learned much either; a solved task looks different."""
+    entropy, reward = view.curve("entropy"), view.curve("reward")
+    if entropy is None or reward is None or len(entropy) < 8:
+        return
+    start = abs(first_level(entropy))
+    if not start > 0:
+        return
+    end = ending(entropy, lambda v: np.abs(v) < 0.1 * start, 5, 0.2)
+    if end is None:
+        return
+    rewards = smooth_levels(reward)
+    if len(rewards) < 4:
+        return
+    now, best = last_level(reward), float(rewards.max())
+    span = float(rewards.max() - rewards.min())
+    is_early = end.start < 0.25 * len(entropy)
+    at = int(np.searchsorted(reward.x, entropy.step(end.start)))
+    first_x, _, means, _, _, counts = reward.bins
+    after = means[(counts > 0) & (first_x >= entropy.step(end.start))]
+    few = max(1, len(after) // 5)
+    gained = float(np.median(after[-few:]) - np.median(after[:few])) if len(after) >= 5 else 0.0
+    is_stuck = gained < 0.1 * span
+    has_lost = now < best - 0.5 * span
+    if not has_lost and not (is_early and is_stuck):
+        return
+    yield Sign(
+        "policy",
+        f"{entropy.name} fell from {start:.3g} to {end.level:.3g} by {entropy.axis_name} "
+        f"{entropy.step(end.start):.10g} and {reward.name} gained {gained:.3g} since",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.7,
+        (
+            entropy.evidence(0, end.start),
+            reward.evidence(min(at, len(reward) - 1), len(reward) - 1),
+        ),
+        entropy.step(end.start),
+        {"entropy": end.level, "gained": gained},
+    )
+
+
+def _latent(view: RunView) -> Iterator[Sign]:
+    """A code that says nothing: the divergence is 0 beside a reconstruction error that is not."""
+    kl, reconstruction = _named(view, _KL), _named(view, _RECONSTRUCTION)
+    if kl is None or reconstruction is None or len(kl) < 10:
+        return
+    error = last_level(reconstruction)
+    if not error > 0:
+        return
+    end = ending(kl, lambda v: (v < 0.05) & (v < 0.01 * error) & (v > -1e-3), 8, 0.4)
+    if end is None:
+        return
+    yield Sign(
+        "latent",
+        f"{kl.name} is {end.level:.3g} over the last {end.share:.0%} of the run: the latent code "
+        "says nothing about the input",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.75,
+        (
+            kl.evidence(end.start, len(kl) - 1),
+            reconstruction.evidence(len(reconstruction) - 1),
+        ),
+        kl.step(end.start),
+        {"kl": end.level},
+    )

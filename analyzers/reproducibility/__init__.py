@@ -1,0 +1,1 @@
+"""Findings about seeds, settings and runs that should agree."""

@@ -1,0 +1,166 @@
+"""Several runs together: what repetitions of one training say about each of them.
+
+Runs whose settings are equal but for the seed (and names, paths, dates) form a group. Their
+final metric (validation accuracy, else validation loss, else the training's) is compared at the
+last step that all of them reached. The effect is what the training achieved: the distance from
+the first values to the mean of the last.
+
+- Different seeds: an outlier is more than 3.5 robust deviations and more than a tenth of the
+  effect away from the median of at least five. Without outliers, the spread is large if the
+  standard deviation of at least three runs is over a tenth of the effect and its bootstrap
+  interval stays over a twentieth.
+- The same seed: results that differ by more than 2 % of the effect are worth knowing, by more
+  than a tenth a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from mltd.runs.run import Run
+
+from ..core.calibration import finding_confidence
+from ..core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
+from .siblings import Ending, endings, siblings
+from .spread import LARGE, outliers, summarise
+
+ID = "nondeterminism"
+LEAST_FOR_SPREAD = 3
+NOTABLE = 0.02
+_MOST_SHOWN = 6
+
+
+def compare(runs: Sequence[Run]) -> Mapping[str, tuple[Finding, ...]]:
+    """Findings for the diagnosis of each run, by its name; nothing for runs without siblings."""
+    found: dict[str, list[Finding]] = {}
+    for group in siblings(runs):
+        results = endings(group)
+        for name, finding in (*_by_seed(results), *_across_seeds(results)):
+            found.setdefault(name, []).append(finding)
+    return {name: tuple(findings) for name, findings in found.items()}
+
+
+def _effect(results: Sequence[Ending]) -> float:
+    finals = np.array([r.value for r in results])
+    starts = np.array([r.start for r in results])
+    finals, starts = finals[np.isfinite(finals)], starts[np.isfinite(starts)]
+    if len(finals) == 0:
+        return 0.0
+    start = float(np.median(starts)) if len(starts) else 0.0
+    return abs(start - float(np.median(finals)))
+
+
+def _across_seeds(results: Sequence[Ending]) -> Iterator[tuple[str, Finding]]:
+    seeds = {result.seed for result in results}
+    if len(results) < LEAST_FOR_SPREAD or (len(seeds) == 1 and None not in seeds):
+        return
+    values = np.array([result.value for result in results])
+    effect = _effect(results)
+    if not effect > 0:
+        return
+    apart = outliers(values, effect)
+    rest = values[~apart & np.isfinite(values)]
+    if len(rest) < 2:
+        return
+    spread = summarise(rest)
+    is_wide = (
+        spread.count >= LEAST_FOR_SPREAD
+        and spread.deviation > LARGE * effect
+        and spread.deviation_interval.low > LARGE / 2 * effect
+    )
+    if not apart.any() and not is_wide:
+        return
+    name = results[0].curve.name
+    usual = (
+        f"{spread.mean:.4g} ± {spread.deviation:.2g} (95 % of the mean "
+        f"{spread.mean_interval.low:.4g}..{spread.mean_interval.high:.4g})"
+    )
+    named = ", ".join(
+        f"{r.run.name} {r.value:.4g}" for r, is_out in zip(results, apart, strict=True) if is_out
+    )
+    for result, is_outlier in zip(results, apart, strict=True):
+        if is_outlier:
+            title = (
+                f"{name} ends at {result.value:.4g}, {spread.count} other runs with the same "
+                f"settings at {usual}"
+            )
+        elif named:
+            title = (
+                f"{name} of {spread.count} runs that differ in the seed: {usual}; apart: {named}"
+            )
+        else:
+            title = (
+                f"{name} of {spread.count} runs that differ in the seed alone: {usual}, a spread "
+                f"of {spread.deviation / effect:.0%} of what the training achieves"
+            )
+        is_alarm = bool(is_outlier) or not named
+        yield (
+            result.run.name,
+            Finding(
+                id=ID,
+                title=title,
+                severity=Severity.WARNING if is_alarm else Severity.INFO,
+                confidence=finding_confidence(Basis.RESEARCH, 0.8),
+                basis=Basis.RESEARCH,
+                evidence=_evidence(results, result),
+                details={
+                    "kind": "seeds",
+                    "runs": float(len(results)),
+                    "deviation": spread.deviation,
+                    "effect": effect,
+                    "is_outlier": float(is_outlier),
+                    "metric": name,
+                },
+            ),
+        )
+
+
+def _by_seed(results: Sequence[Ending]) -> Iterator[tuple[str, Finding]]:
+    groups: dict[float, list[Ending]] = {}
+    for result in results:
+        if result.seed is not None and np.isfinite(result.value):
+            groups.setdefault(result.seed, []).append(result)
+    effect = _effect(results)
+    for seed, group in groups.items():
+        values = [result.value for result in group]
+        span = max(values) - min(values)
+        if len(group) < 2 or not effect > 0 or span <= max(NOTABLE * effect, 1e-3 * abs(values[0])):
+            continue
+        name = group[0].curve.name
+        for result in group:
+            yield (
+                result.run.name,
+                Finding(
+                    id=ID,
+                    title=f"{name} of {len(group)} runs with the same settings and seed {seed:g}: "
+                    f"{min(values):.4g} to {max(values):.4g}, {span / effect:.0%} of what the "
+                    "training achieves",
+                    severity=Severity.WARNING if span > LARGE * effect else Severity.INFO,
+                    confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+                    basis=Basis.OBSERVATION,
+                    evidence=_evidence(group, result),
+                    details={
+                        "kind": "same seed",
+                        "runs": float(len(group)),
+                        "span": span,
+                        "effect": effect,
+                        "seed": seed,
+                        "metric": name,
+                    },
+                ),
+            )
+
+
+def _evidence(results: Sequence[Ending], own: Ending) -> tuple[Evidence, ...]:
+    """The run's own result first, then those of others."""
+    ordered = [own, *(result for result in results if result is not own)]
+    return tuple(
+        Evidence(
+            EvidenceKind.SERIES,
+            f"{r.run.name}: {r.curve.name}@{r.step:.10g}",
+            f"{r.value:.4g}" + (f" (seed {r.seed:g})" if r.seed is not None else ""),
+        )
+        for r in ordered[:_MOST_SHOWN]
+    )

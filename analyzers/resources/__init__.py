@@ -1,0 +1,1 @@
+"""Findings about memory, disk and speed."""

@@ -1,0 +1,203 @@
+"""stall: the log has fallen silent though the run has not ended, or it was silent for long.
+
+What it sees: a log that has not grown for ten times its usual interval (and a quarter of an
+    hour), thrice that where output is buffered, and what the run was doing when it fell silent;
+    in logs with time stamps, a single gap far above all others.
+Why it matters: a hung job holds its devices until its time limit, and no error will come.
+Fires on:
+    log: 2024-01-01 10:00:00 step 1 loss 2.0 | 2024-01-01 10:00:10 step 2 loss 1.9
+      | 2024-01-01 10:00:20 step 3 loss 1.8 | 2024-01-01 10:00:30 step 4 loss 1.8
+      | 2024-01-01 10:00:40 step 5 loss 1.7 | 2024-01-01 10:00:50 step 6 loss 1.7
+      | 2024-01-01 10:01:00 step 7 loss 1.6 | 2024-01-01 10:01:10 step 8 loss 1.6
+      | 2024-01-01 10:01:20 step 9 loss 1.6 | 2024-01-01 10:01:30 step 10 loss 1.5
+      | 2024-01-01 10:01:40 step 11 loss 1.5 | 2024-01-01 10:01:50 step 12 loss 1.5
+      | 2024-01-01 13:30:00 step 13 loss 1.4 | 2024-01-01 13:30:10 step 14 loss 1.4
+Stays quiet:
+    log: 2024-01-01 10:00:00 step 1 loss 2.0 | 2024-01-01 10:00:10 step 2 loss 1.9
+Try next: `py-spy dump` on every rank: the one that stands elsewhere than the others names the
+    cause; look at the use of devices and processors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mltd.runs.event import EventKind
+from mltd.runs.run import SourceFile
+from mltd.runs.state import RunState
+
+from ..core.calibration import finding_confidence
+from ..core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
+from ..core.registry import analyzer
+from ..core.view import RunView
+
+_SILENT = re.compile(r"silent for ([\d.e+]+) (d|h|min|s)\b")
+_USUALLY = re.compile(r"grows every ([\d.e+]+) (d|h|min|s)\b")
+_SECONDS = {"d": 86_400.0, "h": 3600.0, "min": 60.0, "s": 1.0}
+_ROWS = 65_536
+"""Records at the end of a log whose time stamps are looked at."""
+_PHASES = {
+    EventKind.EVALUATION: "evaluation",
+    EventKind.CHECKPOINT: "checkpoint",
+    EventKind.RESTART: "start",
+}
+
+
+@analyzer
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Report silence at the end of the log, else the one gap that stands out."""
+
+    id: ClassVar[str] = "stall"
+    roles: ClassVar[tuple[str, ...]] = ()
+    events: ClassVar[tuple[str, ...]] = ("evaluation", "checkpoint", "restart")
+    buffered_factor: float = 3.0
+    least_silence: float = 900.0
+    least_gap: float = 600.0
+    """Seconds; evaluations and checkpoints may take as long."""
+    least_times_usual: float = 30.0
+    least_share: float = 0.2
+    """Of the log's whole duration, from which a gap is worth a warning."""
+
+    def examine(self, view: RunView) -> Iterator[Finding]:
+        """Silence now is worse than silence that is over."""
+        if view.state is RunState.STALLED:
+            yield from self._silence(view)
+            return
+        gaps = [gap for gap in map(self._gap, view.run.files) if gap is not None]
+        for gap in sorted(gaps, key=lambda gap: -gap.seconds)[:1]:
+            if not self._is_explained(view, gap):
+                yield self._report_gap(gap)
+
+    # -- silence at the end -----------------------------------------------------------------
+
+    def _silence(self, view: RunView) -> Iterator[Finding]:
+        silent, usual = _seconds(_SILENT, view.state_reason), _seconds(_USUALLY, view.state_reason)
+        if view.facts.is_buffered and silent is not None:
+            limit = max(self.least_silence, 10.0 * (usual or 180.0))
+            if silent < self.buffered_factor * limit:
+                return
+        source = max(view.run.files, key=lambda file: len(file.coordinates))
+        phase = self._phase(view, source)
+        step = _last_step(source)
+        is_long = silent is not None and silent > 30.0 * max(usual or 60.0, 60.0)
+        raw = 0.75 - (0.15 if view.facts.is_buffered or usual is None else 0.0)
+        where = f" during {phase}" if phase else ""
+        name = source.path.rpartition("/")[2]
+        evidence = [Evidence(EvidenceKind.LOG, f"{name}:{source.lines}", view.state_reason[:200])]
+        if "buffered" in view.facts.notes:
+            evidence.append(view.facts.notes["buffered"])
+        yield Finding(
+            id=self.id,
+            title=f"the run seems to hang{where}: {view.state_reason}",
+            severity=Severity.CRITICAL if is_long and usual is not None else Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, raw),
+            basis=Basis.RESEARCH,
+            evidence=tuple(evidence),
+            first_step=step,
+            details={"phase": phase, "seconds": silent or 0.0},
+        )
+
+    def _phase(self, view: RunView, source: SourceFile) -> str:
+        """What the last thing was that the log announced, if no metrics came after it."""
+        if not len(source.coordinates):
+            return "start"
+        last = int(source.coordinates.line.view()[-1])
+        later = [
+            placed.event.kind
+            for placed in view.events_of(*_PHASES)
+            if placed.source is source and placed.event.last_line >= last
+        ]
+        return _PHASES[later[-1]] if later else ""
+
+    # -- a gap in the time stamps -------------------------------------------------------------
+
+    def _gap(self, source: SourceFile) -> _Gap | None:
+        column = source.coordinates.axes.get("time")
+        if column is None:
+            return None
+        first = max(0, len(column) - _ROWS)
+        times = column.view()[first:]
+        known = np.flatnonzero(np.isfinite(times) & (np.abs(times) < 1e13))
+        if len(known) < 12:
+            return None
+        gaps = np.diff(times[known])
+        if (gaps < 0).any():
+            return None
+        at = int(np.argmax(gaps))
+        others = np.delete(gaps, at)
+        widest = float(gaps[at])
+        usual = max(float(np.quantile(others, 0.99)), float(np.max(others)) / 3.0, 1e-9)
+        if widest < max(self.least_gap, self.least_times_usual * usual):
+            return None
+        share = widest / float(times[known[-1]] - times[known[0]])
+        return _Gap(
+            source, first + int(known[at]), first + int(known[at + 1]), widest, usual, share
+        )
+
+    def _is_explained(self, view: RunView, gap: _Gap) -> bool:
+        """A restart in between, or an announced evaluation or checkpoint, is no hang."""
+        coordinates = gap.source.coordinates
+        generation = coordinates.generation.view()
+        if generation[gap.before] != generation[gap.after]:
+            return True
+        steps = coordinates.axes.get("step")
+        if steps is not None and steps.view()[gap.after] < steps.view()[gap.before]:
+            return True
+        first, last = coordinates.line.view()[[gap.before, gap.after]]
+        return any(
+            placed.source is gap.source and first <= placed.event.last_line <= last
+            for placed in view.events
+        )
+
+    def _report_gap(self, gap: _Gap) -> Finding:
+        step = _last_step(gap.source, gap.before)
+        name = gap.source.path.rpartition("/")[2]
+        line = int(gap.source.coordinates.line.view()[gap.before])
+        where = f" after step {step:.10g}" if step is not None else ""
+        is_warning = gap.share >= self.least_share
+        title = (
+            f"nothing was logged for {gap.seconds / 60:.3g} min{where}, "
+            f"{gap.seconds / gap.usual:.3g} times the usual longest gap"
+        )
+        return Finding(
+            id=self.id,
+            title=title,
+            severity=Severity.WARNING if is_warning else Severity.INFO,
+            confidence=finding_confidence(Basis.RESEARCH, 0.7),
+            basis=Basis.RESEARCH,
+            evidence=(Evidence(EvidenceKind.LOG, f"{name}:{line}", title[:200]),),
+            first_step=step,
+            last_step=_last_step(gap.source, gap.after),
+            details={"phase": "", "seconds": gap.seconds},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """The widest gap between two records of a log, by rows."""
+
+    source: SourceFile
+    before: int
+    after: int
+    seconds: float
+    usual: float
+    share: float
+
+
+def _seconds(pattern: re.Pattern[str], text: str) -> float | None:
+    found = pattern.search(text)
+    return float(found[1]) * _SECONDS[found[2]] if found else None
+
+
+def _last_step(source: SourceFile, row: int = -1) -> float | None:
+    column = source.coordinates.axes.get("step")
+    if column is None or not len(column):
+        return None
+    step = float(column.view()[row])
+    return step if np.isfinite(step) else None

@@ -1,0 +1,1 @@
+"""Small trainings with one injected fault each, healthy ones full of traps, and a score for us."""

@@ -1,0 +1,69 @@
+"""overfitting, forgetting, suspicious_metric."""
+
+from __future__ import annotations
+
+import pytest
+
+from mltd.analyzers.core.finding import Severity
+
+from .judging import alarms, causes, found, ids
+
+RISING = "train/loss: 2>0.1~0.01*400 ; val/loss: 2 1.5 1.2 1.1 1.15 1.25 1.4 1.6 1.8 2.0"
+
+
+def test_overfitting_begins_at_the_minimum_of_validation() -> None:
+    finding = found(RISING, "overfitting")
+    assert finding.first_step == 133
+    assert finding.severity is Severity.WARNING
+    assert "1.1" in finding.title
+    assert causes(RISING)[0] == "overcapacity"
+
+
+def test_an_accuracy_that_still_rises_makes_it_information() -> None:
+    better = f"{RISING} ; val/accuracy: 0.3 0.4 0.5 0.55 0.6 0.65 0.7 0.72 0.75 0.78"
+    assert found(better, "overfitting").severity is Severity.INFO
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "train/loss: 2>0.5~0.01*400 ; val/loss: 2 1.5 1.2 1.0 0.95 0.97 0.9 0.92 0.88 0.9",
+        "train/loss: 2>0.5~0.01*400 ; val/loss: 2 1.5 1.2 1.3 1.1 1.25 1.05 1.2 1.0 1.15",
+        "train/loss: 2>0.5~0.01*400 ; val/loss: 2 1.5 1.4",
+        "train/loss: 2>1.9~0.01*400 ; val/loss: 2 1.5 1.2 1.3 1.4 1.5",
+        "train/loss: 3>0.001~0.0001*400 ; val/loss: 3 1 0.1 0.01 0.012 0.013 0.014 0.015",
+    ],
+)
+def test_overfitting_stays_quiet(example: str) -> None:
+    assert "overfitting" not in alarms(example)
+
+
+def test_a_lost_task_is_forgotten() -> None:
+    example = (
+        "task1/val_accuracy: 0.1>0.95*10 0.9 0.5 0.2 0.1 0.1 0.12 ; train/loss: (2>0.1~0.01*80)*2"
+    )
+    assert "forgetting" in alarms(example)
+    assert causes(example)[0] == "sequential_training"
+
+
+def test_validation_that_is_bad_from_the_start() -> None:
+    example = "train/loss: 2.3>0.1~0.01*300 ; val/loss: 2.4 2.5 2.45 2.5 2.4 2.45"
+    finding = found(example, "suspicious_metric")
+    assert finding.first_step == 0
+    assert causes(example)[0] == "data_pipeline_change"
+    assert "suspicious_metric" not in ids(RISING)
+
+
+def test_a_softmax_applied_twice_leaves_its_floor() -> None:
+    example = (
+        "train/loss: 2.3>1.48~0.003*200 1.465~0.003*200 ; train/accuracy: 0.2>0.99*40 ; "
+        "config: num_classes=10"
+    )
+    assert "1.461" in found(example, "suspicious_metric").title
+    assert causes(example)[0] == "wrong_loss"
+    honest = example.replace("1.48~0.003*200 1.465~0.003*200", "0.3~0.003*400")
+    assert "suspicious_metric" not in ids(honest)
+
+
+def test_percent_is_no_impossible_accuracy() -> None:
+    assert "suspicious_metric" not in ids("val/accuracy: 55 61 67 72 75 ; train/accuracy: 60 70 80")

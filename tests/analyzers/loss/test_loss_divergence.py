@@ -1,0 +1,56 @@
+"""loss_divergence: up and not back, since when, and never for noise, cycles or recoveries."""
+
+from __future__ import annotations
+
+import pytest
+
+from mltd.analyzers.core.finding import Severity
+
+from .judging import alarms, found
+
+
+def test_a_jump_that_stays_begins_where_it_jumped() -> None:
+    finding = found("train/loss: 4>1~0.03*300 6~0.1*150", "loss_divergence")
+    assert finding.first_step == 300
+    assert finding.severity is Severity.CRITICAL
+    assert "6" in finding.title
+
+
+def test_a_slow_climb_begins_near_its_foot() -> None:
+    finding = found("train/loss: 4>1~0.02*300 1>2~0.02*300", "loss_divergence")
+    assert finding.first_step is not None
+    assert 290 <= finding.first_step <= 345
+
+
+def test_a_run_that_explodes_from_the_start() -> None:
+    finding = found("train/loss: 2.3 2.4 3 5 9 20 60 200 900 3000*30", "loss_divergence")
+    assert finding.first_step is not None
+    assert finding.first_step <= 5
+
+
+def test_ten_epochs_are_enough_if_they_rise_and_rise() -> None:
+    example = "train/loss: 3.76 1.9 0.9 0.5 0.3 0.2 0.16 0.19 0.24 0.31"
+    assert found(example, "loss_divergence").severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "train/loss: 4>1~0.4*400 1~0.4*400",
+        "train/loss: 4>1~0.03*300 9 5 3 2 1.2 1~0.03*200",
+        "train/loss: 3 2 1.5 1.2 1.0 0.9 0.95 0.85 0.9",
+        "train/loss: 4>0.01~0.002*400 0.013~0.002*200",
+        "train/loss: 4>1~0.03*300 1~0.03*5 3",
+        "train/loss: (4>1~0.03*100 1>2~0.03*100)*2 ; lr: (0.1>0.001*100 0.001>0.1*100)*2",
+        "d_loss: 1>0.2~0.03*200 0.2>1.5~0.03*200 ; g_loss: 1>2~0.1*400",
+    ],
+)
+def test_quiet(example: str) -> None:
+    assert "loss_divergence" not in alarms(example)
+
+
+def test_a_thousand_times_the_loss_is_the_same_divergence() -> None:
+    small = found("train/loss: 4>1~0.03*300 1>3~0.05*150", "loss_divergence")
+    large = found("train/loss: 4000>1000~30*300 1000>3000~50*150", "loss_divergence")
+    assert small.first_step == large.first_step
+    assert small.severity is large.severity

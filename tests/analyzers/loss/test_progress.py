@@ -1,0 +1,74 @@
+"""not_learning, slow_convergence, plateau, underfitting: told apart, and quiet on learning runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from mltd.analyzers.core.finding import Severity
+
+from .judging import alarms, causes, found, ids
+
+
+def test_flat_at_guessing_is_not_learning() -> None:
+    example = "train/loss: 2.303~0.02*400 ; config: num_classes=10, lr=0.001"
+    finding = found(example, "not_learning")
+    assert finding.severity is Severity.CRITICAL
+    assert "2.303" in finding.title
+    assert "guessing" in finding.title
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "train/loss: 2.303~0.02*8",
+        "train/loss: 2.303>1.9~0.02*400",
+        "train/loss: 2.303~0.02*400 ; val/accuracy: 0.1>0.6*10",
+        "train/loss: 0.2~0.02*400 ; config: pretrained=resnet",
+        "train/loss: 2.3~0.02*100 ; lr: 0>0.1*100",
+        "policy_loss: 0.1~0.05*400 ; reward: 1>20*100",
+    ],
+)
+def test_not_learning_stays_quiet(example: str) -> None:
+    assert "not_learning" not in ids(example)
+
+
+def test_a_straight_slow_fall_is_slow_convergence_with_a_small_rate_as_its_cause() -> None:
+    example = "train/loss: 2.30>2.10~0.01*600 ; config: lr=1e-6, optimizer=adam"
+    assert "slow_convergence" in alarms(example)
+    assert causes(example)[0] == "lr_too_low"
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "train/loss: 2.30>1.2~0.02*100 1.2>1.0~0.02*500",
+        "train/loss: 10>3~0.05*1000",
+        "train/loss: 2.30>2.28~0.05*200",
+    ],
+)
+def test_slow_convergence_stays_quiet(example: str) -> None:
+    assert "slow_convergence" not in ids(example)
+
+
+def test_a_plateau_near_the_beginning_is_stuck_and_a_low_one_converged() -> None:
+    stuck = found("train/loss: 2.3>1.9~0.01*60 1.9~0.01*600", "plateau")
+    converged = found("train/loss: 2.3>0.3~0.01*300 0.3~0.01*500", "plateau")
+    assert (stuck.severity, converged.severity) == (Severity.WARNING, Severity.INFO)
+    assert "stuck" in stuck.title
+    assert "converged" in converged.title
+
+
+def test_a_decayed_rate_means_converged() -> None:
+    example = "train/loss: 2.3>1.9~0.01*60 1.9~0.01*600 ; lr: 0.1>0.001*660"
+    assert "plateau" not in alarms(example)
+
+
+def test_coarse_digits_are_no_plateau() -> None:
+    assert "plateau" not in ids("train/loss: (2.3 2.2 2.1)*10 (2.0 1.9)*200")
+
+
+def test_both_accuracies_low_and_flat_is_underfitting() -> None:
+    flat = "train/accuracy: 0.1>0.42*10 0.42~0.005*30 ; val/accuracy: 0.1>0.41*10 0.41~0.005*30"
+    assert "underfitting" in alarms(f"{flat} ; config: num_classes=10")
+    assert "underfitting" not in alarms(flat)
+    assert "underfitting" not in alarms(f"{flat} ; config: num_classes=10, vocab_size=50000")

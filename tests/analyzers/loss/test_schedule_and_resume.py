@@ -1,0 +1,66 @@
+"""lr_anomaly, resume_discontinuity, oscillating_loss and the causes behind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from .judging import alarms, causes, found, ids
+
+JUMP = "train/loss: 2>1~0.01*100 3>2.5~0.05*100 ; lr: 0.001*100 0.01*100"
+
+
+def test_a_jump_of_the_rate_is_found_and_explains_the_loss() -> None:
+    finding = found(JUMP, "lr_anomaly")
+    assert finding.first_step == 100
+    assert "10x" in finding.title
+    assert causes(JUMP)[0] in ("lr_schedule", "lr_too_high")
+    assert set(causes(JUMP)[:2]) == {"lr_schedule", "lr_too_high"}
+
+
+def test_a_rate_that_dies_early_is_found() -> None:
+    example = "train/loss: 2>1.5~0.01*50 1.5~0.01*150 ; lr: 0.01>1e-6*50 1e-6*150"
+    assert "lr_anomaly" in alarms(example)
+    assert causes(example)[0] == "lr_schedule"
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        "0.0>0.01*20 0.01>0.0001*180",
+        "0.1*100 0.01*50 0.001*50",
+        "(0.1>0.001*50)*4",
+        "0.001>0.01*100 0.01>0.0001*100",
+        "0.01*200",
+    ],
+)
+def test_schedules_that_are_meant(rate: str) -> None:
+    assert "lr_anomaly" not in alarms(f"train/loss: 2>0.4~0.01*200 ; lr: {rate}")
+
+
+def test_numbers_called_lr_that_are_no_schedule() -> None:
+    assert "lr_anomaly" not in ids("train/loss: 2>0.4~0.01*200 ; lr: 0.3 0.3 1 1")
+
+
+def test_a_resume_that_jumps_up_lost_its_optimizer() -> None:
+    example = "train/loss: 2>1~0.02*200 @150 1.9>1.4~0.02*100"
+    assert found(example, "resume_discontinuity").first_step == 150
+    assert causes(example)[0] == "stale_optimizer_state"
+
+
+def test_a_resume_that_jumps_down_sees_data_again() -> None:
+    example = "train/loss: 2>1.5~0.02*200 @150 1.0>0.9~0.02*100 ; val/loss: 2.0 1.9 1.8 1.7 1.7 1.7"
+    assert causes(example)[0] == "replayed_data"
+
+
+def test_a_good_resume_is_quiet() -> None:
+    assert alarms("train/loss: 2>1~0.02*200 @150 1.25>0.8~0.02*100") == set()
+
+
+def test_a_period_is_an_oscillation_and_noise_is_not() -> None:
+    assert "oscillating_loss" in alarms("train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14")
+    assert "oscillating_loss" not in ids("train/loss: 2.3>1~0.5*400")
+
+
+def test_data_that_are_not_shuffled() -> None:
+    example = "train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14 ; config: shuffle=false, lr=0.001"
+    assert causes(example)[0] == "sequential_training"

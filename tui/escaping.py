@@ -1,0 +1,8 @@
+"""Outside text made safe for a terminal."""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    """Outside text with everything a terminal could act on taken out."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "·" for c in text)
