@@ -44,9 +44,25 @@ format: $(INSTALLED)  ## Rewrite the code in the project's style
 recordings: $(INSTALLED)  ## Train the demo models again and replace the bundled logs
 	$(BIN)/python demo/record.py
 
+.PHONY: cases
+cases: $(INSTALLED)  ## Train the end-to-end cases of the tests again
+	$(BIN)/python demo/cases/make.py
+
 .PHONY: bench
-bench: $(INSTALLED)  ## Measure how fast logs are read
+bench: $(INSTALLED)  ## Measure how fast logs are read and judged
 	$(BIN)/python benchmarks/ingest.py
+	$(BIN)/python benchmarks/analyzers.py
+
+.PHONY: catalogue
+catalogue: $(INSTALLED)  ## Write docs/catalogue.md from the analyzers' own words
+	$(BIN)/mltd-tui explain --markdown > docs/catalogue.new
+	mv docs/catalogue.new docs/catalogue.md
+
+.PHONY: bench-faults
+bench-faults: $(INSTALLED)  ## Train faulty and healthy models, score the diagnosis on them
+	$(BIN)/python -m benchmarks.faults generate --jobs $(JOBS)
+	$(BIN)/python -m benchmarks.faults score --split test --misses --jobs $(JOBS) \
+		--report docs/accuracy.md
 
 .PHONY: install
 install: $(INSTALLED)  ## Only create the virtual environment

@@ -30,6 +30,8 @@ class Coordinates:
         """Per axis, what was carried into the harvest added last, and its rows."""
         self._states_step = False
         self._epoch_base: float | None = None
+        self._epochs_are_fractions = False
+        """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
         self._inner_offset = 0.0
         self._last_inner = np.nan
         self._step_offset = 0.0
@@ -50,6 +52,7 @@ class Coordinates:
         self._carry.clear()
         self._states_step = False
         self._epoch_base = None
+        self._epochs_are_fractions = False
         self._inner_offset, self._last_inner = 0.0, np.nan
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
 
@@ -103,11 +106,23 @@ class Coordinates:
         derived = np.full(count, np.nan)
         counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
         if counted.any() and total is not None and self._epoch_base is not None:
-            derived[counted] = (epoch[counted] - self._epoch_base) * total[counted] + inner[counted]
+            done = self._epochs_done(epoch[counted], inner[counted] / total[counted])
+            derived[counted] = done * total[counted] + inner[counted]
         uncounted = here & ~counted
         if uncounted.any():
             derived[uncounted] = self._accumulate(inner[uncounted])
         axes["step"] = derived if step is None else np.where(here, derived, step)
+
+    def _epochs_done(self, epoch: Floats, share: Floats) -> Floats:
+        """Whole epochs before each record; none where the count is of the whole run."""
+        assert self._epoch_base is not None
+        part = epoch % 1.0
+        self._epochs_are_fractions |= bool(np.any((part > 1e-9) & (part < 1 - 1e-9)))
+        if not self._epochs_are_fractions:
+            return epoch - self._epoch_base
+        is_inside = np.abs(part - share % 1.0) < 0.02
+        agrees = bool(np.mean(is_inside) > 0.8) and float(epoch.max()) > 1.0
+        return np.floor(epoch) if agrees else np.zeros(len(epoch))
 
     def _accumulate(self, inner: Floats) -> Floats:
         """Iterations that start again from the beginning are counted on."""

@@ -38,6 +38,7 @@ _MARKS = {
     "finished": "✔",
 }
 TREND_WIDTH = 24
+LEAST_TREND = 8
 NUMBERS_WIDTH = 52
 """Columns of a metric's row that its name and trend do not get."""
 WIDE = 112
@@ -123,14 +124,16 @@ def _render_series(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
     shown.sort(key=lambda s: s.role is None)
     longest = max(len("metric"), *(len(s.name) for s in shown[:MAX_SERIES]))
     width = min(longest, max(16, columns - NUMBERS_WIDTH - TREND_WIDTH))
-    trend_width = max(8, min(TREND_WIDTH, columns - NUMBERS_WIDTH - width))
+    trend_width = max(LEAST_TREND, min(TREND_WIDTH, columns - NUMBERS_WIDTH - width))
     yield f"  {'metric':<{width}}  {'role':<12} {'points':>9}  {'first':>9}  {'last':>9}  trend"
     for series in shown[:MAX_SERIES]:
         name = printable(series.name)
         name = name if len(name) <= width else name[: width - 1] + ("…" if unicode else "~")
         bad = int((~np.isfinite(series.values)).sum())
         remark = f"  {bad:,} not finite" if bad else ""
-        room = max(8, min(trend_width, columns - NUMBERS_WIDTH - width - len(remark)))
+        if NUMBERS_WIDTH + width + LEAST_TREND + len(remark) > columns:
+            remark = f" {bad:,}!" if bad else ""
+        room = max(LEAST_TREND, min(trend_width, columns - NUMBERS_WIDTH - width - len(remark)))
         yield (
             f"  {name:<{width}}  {series.role or '-':<12.12} {len(series):>9,}  "
             f"{short(float(series.values[0])):>9}  {short(float(series.values[-1])):>9}  "

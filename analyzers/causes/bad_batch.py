@@ -16,6 +16,7 @@ from typing import ClassVar
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import (
+    goes_on_growing,
     gradient_at,
     gradient_growth_before,
     loss_growth_before,
@@ -50,7 +51,8 @@ class BadBatch:
             return
         spikes = case.all("loss_spike")
         alone = len(spikes) == 1 and not case.has("loss_divergence", "nan_loss")
-        yield case.because(broken, 0.45 if alone else 0.2)
+        stays = case.has("loss_divergence") and not case.has("nan_loss")
+        yield case.because(broken, 0.45 if alone else 0.08 if stays else 0.2)
         grown = gradient_growth_before(case, step)
         if grown is not None:
             yield Clue(0.3 if grown.value < 1.5 else -0.4, grown.evidence)
@@ -60,6 +62,9 @@ class BadBatch:
         rising = loss_growth_before(case, step)
         if rising is not None:
             yield Clue(0.25 if rising.value < 4 else -0.4, rising.evidence)
+        growing = goes_on_growing(case, step)
+        if growing is not None and growing.value > 1.5:
+            yield Clue(-0.55, growing.evidence)
         early = share_of_run(case, step)
         if early < 0.05:
             yield case.because(broken, -0.35)

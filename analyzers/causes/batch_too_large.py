@@ -18,6 +18,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..resources.measures import curves_of
 from ..resources.remedies import checkpoint_activations, lighter_state, smaller_batch
 from ..resources.shortage import shown_bytes
 
@@ -92,7 +93,7 @@ class BatchTooLarge:
                 "reserved): tells a batch that is too large from fragmentation and from another "
                 "process on the device"
             )
-        if case.view.curve("memory") is None:
+        if not curves_of(case.view, "memory"):
             yield (
                 "allocated and reserved memory per step (torch.cuda.memory_allocated, "
                 "memory_reserved): level before the failure means the batch, a rise means a leak"

@@ -31,7 +31,8 @@ _LITERAL = re.compile(
     r"[Cc]onnection refused|client socket has (?:timed out|failed)|in use|EADDRINUSE|"
     r"NET plugin|No route to host|[Nn]etwork is unreachable|failed to (?:bind|listen)|"
     r"Getting socket times out|connectFullMesh|[Nn]o (?:usable|socket) interface|"
-    r"Bootstrap : no socket interface|NCCL_SOCKET_IFNAME"
+    r"Bootstrap : no socket interface|NCCL_SOCKET_IFNAME|"
+    r"RendezvousConnectionError|C10d store has failed"
 )
 _PEER = re.compile(
     r"remote process exited|[Cc]losed by (?:remote )?peer|reset by peer|ncclRemoteError"
@@ -82,7 +83,7 @@ class CommunicationFailure:
             is_literal = bool(_LITERAL.search(said))
             yield case.clue(0.88 if is_literal else 0.6, finding.evidence[0], states=is_literal)
         elif not finding.details.get("missing") and behind(waits) is None:
-            yield case.because(finding, 0.4)
+            yield case.because(finding, 0.35)
         else:
             yield case.because(finding, 0.25)
         if finding.details.get("phase"):
@@ -127,7 +128,7 @@ class CommunicationFailure:
             expected_impact="all ranks join within a minute instead of a timeout",
             verify="NCCL_DEBUG=INFO prints `NET/IB` or `NET/Socket : Using` that interface on all "
             "ranks",
-            if_it_fails="test a plain TCP connection between the nodes: a firewall may be in between",
+            if_it_fails="test a plain TCP connection between the nodes: there may be a firewall",
             is_quick=True,
         )
         node = next((r.node for r in reports(case.view) if r.node), "")
@@ -135,7 +136,7 @@ class CommunicationFailure:
             addresses=self.id,
             change="run a two-node all-reduce on these nodes with NCCL_DEBUG=INFO, once with "
             "NCCL_IB_DISABLE=1 and once without",
-            example="NCCL_DEBUG=INFO srun -N2 --ntasks-per-node=1 all_reduce_perf -b 8 -e 128M -f 2",
+            example="NCCL_DEBUG=INFO srun -N2 --ntasks-per-node=1 all_reduce_perf -b 8 -e 128M",
             expected_impact="says within 5 minutes whether fabric or training is to blame",
             verify="with IB disabled it works, with IB it does not: the fabric; both fail: the "
             "addresses",

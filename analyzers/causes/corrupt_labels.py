@@ -18,6 +18,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..gradients.shares import measured
 
 
 @cause
@@ -44,6 +45,10 @@ class CorruptLabels:
         for finding in case.all("underfitting", "plateau"):
             if finding.is_alarm:
                 yield case.because(finding, 0.3)
+        limited = case.get("underfitting")
+        if limited is not None and limited.number("validation") > limited.number("accuracy") + 0.1:
+            # Noise in the training labels alone: the clean validation set is done better.
+            yield case.because(limited, 0.5)
         for finding in case.all("overfitting")[:1]:
             yield case.because(finding, 0.15)
         norm = case.view.curve("grad_norm")
@@ -54,6 +59,9 @@ class CorruptLabels:
                 yield Clue(0.3, norm.remark(f"gradients flow: median {usual:.3g}"))
             elif 0 < usual < 1e-5:
                 yield Clue(-0.6, norm.remark(f"hardly any gradient: median {usual:.3g}"))
+        for share in measured(case.view, "update_ratio")[:1]:
+            if share.level() < 1e-4:
+                yield Clue(-0.6, share.curve.evidence(0, len(share.curve) - 1))
         other = case.get("frozen_layers", "vanishing_gradients", "dead_units", "lr_anomaly")
         if other is not None and other.is_alarm:
             yield case.because(other, -0.6)

@@ -15,7 +15,13 @@ from typing import ClassVar
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.clues import gradient_at
+from ..core.clues import (
+    early_gap,
+    goes_on_growing,
+    gradient_at,
+    jump_of_training_near,
+    share_of_run,
+)
 from ..core.finding import Basis
 from ..core.registry import cause
 
@@ -42,9 +48,25 @@ class DataPipelineChange:
             if finding.details.get("kind") == "validation":
                 yield case.because(finding, 0.6)
                 yield Clue(0.3, finding.evidence[1], "training")
+        gap = early_gap(case)
+        if gap is not None and gap.value > 2.0 and case.has("overfitting"):
+            yield Clue(0.55, gap.evidence)
+            yield case.because(case.all("overfitting")[0], 0.3)
+        turned = case.get("overfitting", "forgetting")
+        jump = jump_of_training_near(case, turned.first_step) if turned is not None else None
+        if jump is not None and turned is not None:
+            yield Clue(0.45, jump)
+            yield case.because(turned, 0.3)
         step = case.onset("loss_divergence", "resume_discontinuity")
         sudden = gradient_at(case, step)
         shifted = case.get("loss_divergence", "resume_discontinuity")
+        growing = goes_on_growing(case, case.onset("loss_divergence"))
+        late = share_of_run(case, case.onset("loss_divergence")) > 0.1
+        lasting = case.get("loss_divergence")
+        if lasting is not None and growing is not None and growing.value < 1.5 and late:
+            # A new level at once, that stays: what comes in has changed.
+            yield case.because(lasting, 0.4)
+            yield Clue(0.3, growing.evidence)
         if shifted is not None and sudden is not None and sudden.value < 1.5:
             yield case.because(shifted, 0.25)
             yield Clue(0.2, sudden.evidence)

@@ -21,6 +21,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis, Finding
 from ..core.fixes import shown
 from ..core.registry import cause
+from ..resources.measures import curves_of
 from ..resources.messages import FEW_WORKERS, matching
 
 
@@ -30,7 +31,12 @@ class DataloaderBottleneck:
     """Weighs the wait for data, the workers and the warnings about them."""
 
     id: ClassVar[str] = "dataloader_bottleneck"
-    explains: ClassVar[tuple[str, ...]] = ("dataloader_bound", "throughput_drop", "stall")
+    explains: ClassVar[tuple[str, ...]] = (
+        "dataloader_bound",
+        "throughput_drop",
+        "straggler",
+        "stall",
+    )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
@@ -40,9 +46,8 @@ class DataloaderBottleneck:
             yield case.clue(0.86 if bound.number("share") > 0.5 else 0.7, bound.evidence[0])
         if slower is not None:
             yield from self._slower(case, slower)
-        stalled = case.get("stall")
-        if stalled is not None and bound is None and slower is None:
-            yield case.clue(0.15, stalled.evidence[0])
+        if bound is None and slower is None:
+            yield from self._waiting(case)
             return
         workers = case.setting("workers")
         if workers is not None and workers.number is not None and workers.number <= 2:
@@ -51,11 +56,20 @@ class DataloaderBottleneck:
             yield case.clue(0.4, placed.evidence())
             break
 
+    def _waiting(self, case: Case) -> Iterator[Clue]:
+        """Weak: a rank that gets its data late, a run that hangs with workers."""
+        behind, stalled = case.get("straggler"), case.get("stall")
+        if behind is not None:
+            yield case.clue(0.2, behind.evidence[0])
+        workers = case.setting("workers")
+        if stalled is not None and workers is not None and (workers.number or 0) > 0:
+            yield case.clue(0.2, workers.evidence)
+
     def _slower(self, case: Case, slower: Finding) -> Iterator[Clue]:
         """Did the wait for data grow when the steps did?"""
-        curve = case.view.curve("data_time")
+        curve = next(iter(curves_of(case.view, "data_time")), None)
         if curve is None:
-            yield case.clue(0.35, slower.evidence[0])
+            yield case.clue(0.2 if slower.number("gradual") else 0.35, slower.evidence[0])
             return
         at = int(np.searchsorted(curve.x, slower.first_step or 0.0))
         before, after = curve.y[max(0, at - 512) : at], curve.y[at : at + 512]
@@ -122,7 +136,7 @@ class DataloaderBottleneck:
 
     def requests(self, case: Case) -> Iterator[str]:
         """The one measurement that decides."""
-        if case.view.curve("data_time") is None:
+        if not curves_of(case.view, "data_time"):
             yield (
                 "data_time beside step_time at every step: tells slow loading (it rises) from a "
                 "slow device, neighbours on the node or the network (it stays)"

@@ -53,7 +53,7 @@ class DeadRelu:
         odd = odd_initialisation(case)
         if odd is not None and "bias" in odd.path.casefold() and (odd.number or 0) < 0:
             yield Clue(0.4, odd.evidence)
-        yield from self._against(case, dead)
+        yield from self._others(case, dead)
 
     @staticmethod
     def _measured(case: Case, dead: Finding) -> Clue:
@@ -66,16 +66,21 @@ class DeadRelu:
             return case.because(dead, 0.3)
         return case.because(dead, 0.45)
 
-    def _against(self, case: Case, dead: Finding | None) -> Iterator[Clue]:
+    def _others(self, case: Case, dead: Finding | None) -> Iterator[Clue]:
         activation = case.setting("activation")
         is_counted = dead is not None and dead.details.get("kind") == "dead_units"
         if activation is not None and plain_relu(case) is None and not is_counted:
             yield Clue(-0.85, activation.evidence)
+        if dead is not None and dead.number("after") > 3 and not is_counted:
+            # Alive at first: what killed them is nearer to the root.
+            yield case.because(dead, -0.4)
         half = half_precision(case)
         if half is not None and not is_counted:
             yield Clue(-0.3, half)
         still = case.get("frozen_layers")
-        if still is not None and still.is_alarm and not is_counted:
+        if still is not None and still.details.get("by") == "layers" and dead is not None:
+            yield case.because(still, 0.25)
+        elif still is not None and still.is_alarm and not is_counted:
             yield case.because(still, -0.5)
         layers = case.get("vanishing_gradients")
         if layers is not None and layers.number("layers") and not is_counted:

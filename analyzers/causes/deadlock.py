@@ -41,8 +41,9 @@ class Deadlock:
         finding = case.get("nccl_timeout")
         if finding is None:
             stall = case.get("stall")
-            if stall is not None and (world_size(case.view) or 1) > 1:
-                yield case.because(stall, 0.25)
+            if stall is not None:
+                has_ranks = (world_size(case.view) or 1) > 1
+                yield case.because(stall, 0.55 if has_ranks else 0.45)
             return
         waits = timeouts(case.view)
         if pair := mixed_operations(waits):
@@ -57,7 +58,7 @@ class Deadlock:
         elif any(wait.absent for wait in waits):
             yield case.because(finding, 0.6)
         else:
-            yield case.because(finding, 0.5 if finding.details.get("missing") else 0.35)
+            yield case.because(finding, 0.5 if finding.details.get("missing") else 0.42)
         if finding.number("is_effect"):
             yield case.clue(-0.7, finding.evidence[0])
 
@@ -84,7 +85,7 @@ class Deadlock:
             addresses=self.id,
             change="let all ranks take the same number of steps and collectives"
             + (f", also while {doing}" if doing else ": uneven last batches, rank-0-only branches"),
-            example="DataLoader(..., drop_last=True)  # and: with model.join(): ... for uneven inputs",
+            example="DataLoader(..., drop_last=True)  # or, for uneven inputs: with model.join():",
             expected_impact="the run passes the step at which it hung; no timeout in 1,000 steps",
             verify="print rank and step before the collective: all ranks reach it",
             if_it_fails="record the collectives and compare the ranks' last entries",
@@ -97,8 +98,8 @@ class Deadlock:
     def requests(self, case: Case) -> Iterator[str]:
         """What separates it from the network and from a death."""
         yield (
-            "the log of every rank (torchrun --redirects 3 --log-dir logs): a rank with an error of "
-            "its own means that it died, one that stands elsewhere a deadlock, all in the same "
+            "the log of every rank (torchrun --redirects 3 --log-dir logs): a rank with an error "
+            "of its own means that it died, one that stands elsewhere a deadlock, all in the same "
             "operation the network"
         )
         yield (

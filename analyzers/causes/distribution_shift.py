@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
+from ..core.clues import gradient_at, jump_of_training_near
 from ..core.finding import Basis
 from ..core.registry import cause
 
@@ -27,6 +28,8 @@ class DistributionShift:
     explains: ClassVar[tuple[str, ...]] = (
         "suspicious_metric",
         "overfitting",
+        "loss_divergence",
+        "loss_spike",
         "forgetting",
     )
     basis: ClassVar[Basis] = Basis.INFERENCE
@@ -37,7 +40,14 @@ class DistributionShift:
             if finding.details.get("kind") == "validation":
                 yield case.because(finding, 0.5)
         for finding in case.all("overfitting")[:1]:
-            yield case.because(finding, 0.3)
+            yield case.because(finding, 0.2)
+            jump = jump_of_training_near(case, finding.first_step)
+            if jump is not None:
+                yield Clue(0.4, jump)
+        shifted = case.get("loss_divergence", "loss_spike")
+        sudden = gradient_at(case, shifted.first_step) if shifted is not None else None
+        if shifted is not None and sudden is not None and sudden.value < 2.0:
+            yield case.because(shifted, 0.3)
 
     def issue(self, case: Case) -> str:
         """One sentence."""

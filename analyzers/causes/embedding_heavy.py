@@ -39,7 +39,8 @@ class EmbeddingHeavy:
         way = collapse.details.get("way")
         if way in ("samples", "predictions"):
             is_token = not collapse.number("is_phrase")
-            yield Clue(0.7 if is_token else 0.3, collapse.evidence[0])
+            certain = 0.8 if collapse.number("samples") >= 3 else 0.7
+            yield Clue(certain if is_token else 0.3, collapse.evidence[0])
         else:
             yield Clue(-0.7, collapse.evidence[0])
 

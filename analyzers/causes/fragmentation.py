@@ -17,6 +17,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..resources.measures import curves_of
 from ..resources.remedies import smaller_batch
 from ..resources.shortage import shown_bytes
 
@@ -78,7 +79,7 @@ class Fragmentation:
 
     def requests(self, case: Case) -> Iterator[str]:
         """Both curves of the allocator."""
-        if case.view.curve("memory") is None:
+        if not curves_of(case.view, "memory"):
             yield (
                 "allocated and reserved memory per step: a growing difference means "
                 "fragmentation, both rising a leak"

@@ -59,6 +59,12 @@ class FrozenParameters:
         freezing = _freezing(case)
         if freezing is not None:
             yield Clue(0.3, freezing.evidence)
+        flat = case.get("not_learning", "plateau")
+        val = case.view.curve("val/loss")
+        is_measured = val is not None and len(val) >= 4 and float(np.ptp(val.y[-6:])) == 0.0
+        if still is None and flat is not None and val is not None and is_measured:
+            yield Clue(0.6, val.evidence(len(val) - 4, len(val) - 1))
+            yield case.because(flat, 0.3)
         yield from self._against(case)
 
     def _against(self, case: Case) -> Iterator[Clue]:

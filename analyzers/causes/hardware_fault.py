@@ -62,12 +62,18 @@ class HardwareFault:
             elif report.kind == GPU:
                 is_likely = bool(_LIKELY.search(report.placed.text))
                 yield case.clue(0.35 if is_likely else 0.2, shown)
+        for finding in case.all("rank_failure"):
+            is_bare = finding.is_alarm and not finding.number("has_own_error")
+            if is_bare and finding.details.get("signal") in ("SIGSEGV", "SIGBUS", "SIGILL"):
+                yield case.because(finding, 0.2)
 
     def issue(self, case: Case) -> str:
         """One sentence with code, meaning and place."""
         report = self._worst(case)
         where = f" on {report.node}" if report is not None and report.node else ""
-        if report is None or report.kind == GPU:
+        if report is None:
+            return "the machine's memory or a device may be faulty: its kernel log would tell"
+        if report.kind == GPU:
             return f"the GPU or its memory may be faulty{where}: the driver's log would tell"
         code = report.xid
         if code is None:

@@ -22,6 +22,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
 from ..core.view import PlacedEvent
+from ..resources.measures import curves_of
 from ..resources.messages import matching
 from ..resources.remedies import fewer_workers, map_data
 
@@ -89,7 +90,7 @@ class HostMemoryLimit:
                 "`sacct -j JOB --format=State,ExitCode,MaxRSS,ReqMem`: OUT_OF_MEMORY means host "
                 "memory, PREEMPTED or CANCELLED someone else's decision"
             )
-        if case.view.curve("memory") is None:
+        if not curves_of(case.view, "memory"):
             yield (
                 "resident memory of the process per step (psutil rss): a rise before the kill "
                 "means a leak, a level line a limit that is too low"

@@ -17,6 +17,7 @@ from typing import ClassVar
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import (
+    goes_on_growing,
     gradient_growth_before,
     loss_growth_before,
     rate_share_of_peak,
@@ -60,9 +61,11 @@ class LearningRateTooHigh:
         broken = case.get(*_BREAKS)
         if broken is not None:
             yield case.because(broken, 0.2)
-            early = share_of_run(case, step) < 0.15
+            early = share_of_run(case, step) < 0.2
             if early and case.has("nan_loss", "loss_divergence"):
-                yield case.because(broken, 0.3)
+                yield case.because(broken, 0.35)
+            elif case.has("loss_divergence"):
+                yield case.because(broken, 0.15)
         for finding in case.all("oscillating_loss"):
             yield case.because(finding, 0.4)
         for finding in case.all("not_learning", "plateau", "dead_units")[:1]:
@@ -80,6 +83,9 @@ class LearningRateTooHigh:
         rising = loss_growth_before(case, step)
         if case.has("nan_loss") and rising is not None:
             yield Clue(0.35 if rising.value > 5 else -0.4, rising.evidence)
+        growing = goes_on_growing(case, step)
+        if growing is not None and growing.value > 1.5:
+            yield Clue(0.35, growing.evidence)
         if len(case.all("loss_spike")) >= 3:
             yield case.because(case.all("loss_spike")[-1], 0.3)
 
@@ -96,6 +102,9 @@ class LearningRateTooHigh:
         rate = setting.number if setting is not None else None
         if setting is None or rate is None:
             return
+        momentum = case.setting("momentum")
+        if momentum is not None and momentum.number is not None and 0.985 < momentum.number < 1:
+            yield Clue(0.4, momentum.evidence)
         optimizer = case.setting("optimizer")
         is_adaptive = optimizer is None or "sgd" not in optimizer.text
         usual = 5e-3 if is_adaptive else 0.5

@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.fixes import learning_rate_of, shown
 from ..core.registry import cause
+from ..gradients.shares import measured
 
 
 @cause
@@ -57,10 +58,15 @@ class LearningRateTooLow:
                 yield Clue(-0.6, setting.evidence)
         elif (logged := case.view.curve("lr")) is not None and len(logged):
             peak = float(np.nanmax(logged.y))
-            if 0 < peak <= 3e-5:
+            if 0 < peak <= 1e-4:
                 yield Clue(0.4, logged.remark(f"never above {peak:.3g}"), "schedule")
             elif peak >= 0.01:
                 yield Clue(-0.5, logged.remark(f"reaches {peak:.3g}"), "schedule")
+        for share in measured(case.view, "update_ratio")[:1]:
+            if 1e-9 < share.level() < 1e-4:
+                yield Clue(0.6, share.curve.evidence(0, len(share.curve) - 1), "updates")
+            elif share.level() > 1e-3:
+                yield Clue(-0.5, share.curve.evidence(0, len(share.curve) - 1), "updates")
         if case.has("frozen_layers", "vanishing_gradients", "dead_units", "lr_anomaly"):
             found = case.get("frozen_layers", "vanishing_gradients", "dead_units", "lr_anomaly")
             if found is not None:

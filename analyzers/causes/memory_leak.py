@@ -37,13 +37,14 @@ class MemoryLeak:
         """Growth, the failure after it, code that keeps graphs."""
         growth = case.get("memory_growth")
         failure = case.get("cuda_oom", "host_oom")
+        slower = case.get("throughput_drop")
+        if slower is not None and slower.number("gradual"):
+            # Lists that grow cost time at every step, whether memory is logged or not.
+            yield case.clue(0.2 if growth is not None else 0.45, slower.evidence[0])
         if growth is not None:
             yield case.clue(0.86, growth.evidence[0])
             if failure is not None:
                 yield case.clue(0.6, failure.evidence[0])
-            slower = case.get("throughput_drop")
-            if slower is not None and slower.number("gradual"):
-                yield case.clue(0.2, slower.evidence[0])
         elif failure is not None and (failure.first_step or 0.0) > 100.0:
             # Memory that was enough for hundreds of steps was enough for one.
             weight = 0.1 if failure.details.get("pattern") == "capacity" else 0.25
@@ -63,7 +64,7 @@ class MemoryLeak:
         """One sentence with the rate."""
         growth = case.get("memory_growth")
         if growth is None:
-            return "memory may have been filled by something that is kept at every step"
+            return "something may be kept at every step that fills memory and costs time"
         rate = growth.number("slope")
         name = growth.evidence[0].ref.partition("@")[0]
         return f"memory is not given back: {name} changes by about {rate:.3g} per step, all along"

@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import gradient_growth_before
-from ..core.finding import Basis
+from ..core.finding import Basis, Evidence
 from ..core.fixes import clip_gradients, longer_warmup, lower_learning_rate
 from ..core.registry import cause
 from ..gradients.calm import calmly
@@ -65,6 +67,8 @@ class MissingGradientClipping:
         odd = case.get("lr_anomaly")
         if odd is not None and odd.is_alarm:
             yield case.because(odd, -0.5)
+        elif (raised := _raised_rate(case, step)) is not None:
+            yield Clue(-0.5, raised)
         fall = case.get("loss_scale_collapse")
         if fall is not None and fall.is_alarm:
             yield case.because(fall, -0.4)
@@ -90,3 +94,15 @@ class MissingGradientClipping:
                 "grad_norm before clipping, per step: single huge values ask for clipping, steady "
                 "growth for a lower learning rate"
             )
+
+
+def _raised_rate(case: Case, step: float | None) -> Evidence | None:
+    """A learning rate that was at least doubled within a few records before a step."""
+    rate = case.view.curve("lr")
+    if rate is None or step is None or len(rate) < 8:
+        return None
+    at = int(np.searchsorted(rate.x, step, side="right")) - 1
+    now, before = rate.y[max(0, at - 1) : at + 1], rate.y[max(0, at - 8) : max(0, at - 4)]
+    if len(now) == 0 or len(before) == 0 or not np.max(now) > 2 * np.max(before) > 0:
+        return None
+    return rate.evidence(max(0, at - 8), at)

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.clues import restart_near
+from ..core.clues import early_gap, jump_of_training_near, restart_near
 from ..core.finding import Basis
 from ..core.registry import cause
 
@@ -34,10 +34,16 @@ class Overcapacity:
         found = case.get("overfitting")
         if found is None:
             return
-        yield case.because(found, 0.75)
+        yield case.because(found, 0.8)
         train = case.view.curve("train/loss")
         if train is not None and len(found.evidence) > 1:
-            yield Clue(0.3, found.evidence[1], "training")
+            yield Clue(0.45, found.evidence[1], "training")
+        gap = early_gap(case)
+        if gap is not None and gap.value > 2.0:
+            yield Clue(-0.5, gap.evidence)
+        jump = jump_of_training_near(case, found.first_step)
+        if jump is not None:
+            yield Clue(-0.6, jump)
         decay = case.setting("weight_decay")
         if decay is not None and decay.number == 0:
             yield Clue(0.3, decay.evidence)

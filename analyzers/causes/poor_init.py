@@ -37,6 +37,7 @@ _FOUND = (
     "slow_convergence",
     "oscillating_loss",
     "underfitting",
+    "suspicious_metric",
 )
 
 
@@ -57,6 +58,9 @@ class PoorInitialisation:
         odd = odd_initialisation(case)
         if odd is not None:
             yield Clue(0.5, odd.evidence)
+        early = case.get("exploding_gradients")
+        if early is not None and early.number("from_start"):
+            yield case.because(early, 0.35)
         dead = case.get("dead_units")
         if dead is not None and share_of_run(case, dead.first_step) < 0.1:
             yield case.because(dead, 0.2)

@@ -49,7 +49,7 @@ class PrecisionOverflow:
         fall = case.get("loss_scale_collapse")
         is_alarm = fall is not None and fall.is_alarm
         if fall is not None:
-            yield case.because(fall, 0.6 if is_alarm else 0.25)
+            yield case.because(fall, (0.8 if fall.number("floor") else 0.6) if is_alarm else 0.25)
         said = minimum_message(case.view)
         if said is not None:
             yield case.clue(0.7, said.evidence(), states=True)
@@ -59,12 +59,12 @@ class PrecisionOverflow:
         half = half_precision(case)
         scale = case.view.curve("loss_scale")
         if half is not None:
-            yield Clue(0.4, half)
+            yield Clue(0.5, half)
         elif scale is not None and len(scale) and float(scale.y[0]) > 8:
             yield Clue(0.15, scale.evidence(0, None, f"a loss scale of {scale.y[0]:g}"))
-        yield from self._against(case, is_alarm=is_alarm)
+        yield from self._order(case, is_alarm=is_alarm)
 
-    def _against(self, case: Case, *, is_alarm: bool) -> Iterator[Clue]:
+    def _order(self, case: Case, *, is_alarm: bool) -> Iterator[Clue]:
         brain = brain_precision(case)
         if brain is not None:
             yield Clue(-0.85, brain)
@@ -77,6 +77,8 @@ class PrecisionOverflow:
         rising = loss_growth_before(case, first)
         if rising is not None and rising.value > 6:
             yield Clue(-0.3, rising.evidence)
+        elif rising is not None and rising.value < 4 and is_alarm and not jumps:
+            yield Clue(0.4, rising.evidence)
         scale = case.view.curve("loss_scale")
         broken = case.get("nan_loss", "nan_gradients")
         if not is_alarm and broken is not None and scale is not None and len(scale) >= 8:

@@ -34,6 +34,10 @@ class Preemption:
         for finding in case.all("slurm_preempted"):
             is_notice = finding.number("authority") <= SIGNAL
             yield case.clue(0.6 if is_notice else 0.98, finding.evidence[0], states=not is_notice)
+        for finding in case.all("rank_failure"):
+            is_bare = finding.is_alarm and not finding.number("has_own_error")
+            if is_bare and finding.details.get("signal") == "SIGKILL":
+                yield case.because(finding, 0.16)
         ended = verdict(case.view)
         cancelled = case.get("slurm_cancelled")
         if ended is None or cancelled is None or ended.ended is not Ended.CANCELLED:

@@ -56,6 +56,9 @@ class SaturatingActivations:
                 yield Clue(-0.6, share.curve.evidence(0, len(share.curve) - 1))
         if squashing is not None:
             yield Clue(0.6 if tiny is not None else 0.4, squashing.evidence)
+            stuck = case.get("not_learning") if tiny is None else None
+            if stuck is not None:
+                yield case.because(stuck, 0.15)
             depth = case.setting("layers")
             if depth is not None and (depth.number or 0) >= 4:
                 yield Clue(0.3, depth.evidence)

@@ -57,12 +57,10 @@ class UnnormalizedInputs:
                 yield Clue(0.4, loss.evidence(0, None, f"{loss.y[0]:.4g}, guessing is {guess:.4g}"))
             elif ratio < 1.3:
                 yield Clue(-0.3, loss.evidence(0))
-        elif loss is not None and len(loss) and np.isfinite(loss.y[0]) and loss.y[0] > 100:
-            yield Clue(0.35, loss.evidence(0))
         norm = case.view.curve("grad_norm")
         if norm is not None and len(norm) >= 4:
             first = norm.y[:5][np.isfinite(norm.y[:5])]
-            if len(first) and float(np.median(first)) > 100:
+            if guess is not None and len(first) and float(np.median(first)) > 100:
                 yield Clue(0.4, norm.evidence(0))
             elif len(first) and float(np.median(first)) < 10:
                 yield Clue(-0.25, norm.evidence(0))

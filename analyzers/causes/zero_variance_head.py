@@ -35,12 +35,12 @@ class ZeroVarianceHead:
         found = self._warning(case)
         if found is None:
             return
-        yield Clue(0.5, found.evidence[0])
+        yield Clue(0.6, found.evidence[0])
         code = str(found.details.get("code", ""))
         if OF_A_HEAD.search(code):
             yield Clue(0.5, Evidence(EvidenceKind.LOG, found.evidence[0].ref, code[:200]))
         if found.number("nan_follows") and len(found.evidence) > 1:
-            yield Clue(0.5, found.evidence[1])
+            yield Clue(0.75, found.evidence[1])
         batch = case.setting("batch_size")
         if batch is not None and batch.number == 1:
             yield Clue(-0.6, batch.evidence)

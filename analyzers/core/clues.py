@@ -107,3 +107,45 @@ def restart_near(case: Case, step: float | None) -> Evidence | None:
                 f"the counter went back from {restart.reached:.10g} to {restart.resumed:.10g}"
             )
     return None
+
+
+def early_gap(case: Case) -> Answer | None:
+    """Validation loss over training loss at the first two evaluations, the smaller of both."""
+    train, val = case.view.curve("train/loss"), case.view.curve("val/loss")
+    if train is None or val is None or len(val) < 2 or len(train) < 8:
+        return None
+    ratios = []
+    for number in range(2):
+        at = int(np.searchsorted(train.x, val.step(number), side="right"))
+        near = train.y[max(0, at - 8) : at + 2]
+        near = near[np.isfinite(near)]
+        if len(near) == 0 or not np.isfinite(val.y[number]) or float(np.median(near)) <= 0:
+            return None
+        ratios.append(float(val.y[number]) / float(np.median(near)))
+    return Answer(min(ratios), val.evidence(0, 1))
+
+
+def jump_of_training_near(case: Case, step: float | None) -> Evidence | None:
+    """A jump of the training loss about the time at which validation turned."""
+    val = case.view.curve("val/loss") or case.view.curve("val/accuracy")
+    if step is None or val is None or len(val) < 2:
+        return None
+    reach = 2.2 * val.spacing
+    for finding in case.all("loss_spike", "loss_divergence"):
+        if finding.first_step is not None and -0.3 * reach <= finding.first_step - step <= reach:
+            return finding.evidence[0]
+    return None
+
+
+def goes_on_growing(case: Case, step: float | None) -> Answer | None:
+    """How many times its size right after a step the loss reaches some points later."""
+    curve = case.view.curve("train/loss")
+    if curve is None or step is None:
+        return None
+    at = int(np.searchsorted(curve.x, step))
+    soon, later = curve.y[at : at + 4], curve.y[at + 6 : at + 40]
+    soon, later = soon[np.isfinite(soon)], later[np.isfinite(later)]
+    if len(soon) < 2 or len(later) < 4 or float(np.median(soon)) <= 0:
+        return None
+    grown = float(np.max(later)) / float(np.max(soon))
+    return Answer(grown, curve.evidence(at, min(at + 40, len(curve) - 1)))

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from mltd.runs.columns import GrowingColumn
 from mltd.runs.harvest import Floats, Ints
@@ -46,13 +47,15 @@ class Restart:
 class Curve:
     """One series, with what was overwritten by a resumed run taken out."""
 
-    def __init__(self, series: Series) -> None:
+    def __init__(self, series: Series, *, only_changes: bool = False) -> None:
         self.series = series
+        self.only_changes = only_changes
+        """A bar repeats its last evaluation with every redraw: only new values count."""
         self.restarts: list[Restart] = []
         self.is_interleaved = False
         """Several writers share the counter, so only the order of lines can be trusted."""
         self.axis_name = series.axis_name
-        self._slices: list[tuple[int, int]] = []
+        self._raw: GrowingColumn[np.int32] = GrowingColumn(np.int32)
         """Numbers of the series' points that are on the newest branch."""
         self._x: GrowingColumn[np.float64] = GrowingColumn(np.float64)
         self._y: GrowingColumn[np.float64] = GrowingColumn(np.float64)
@@ -66,13 +69,18 @@ class Curve:
     def update(self) -> bool:
         """Take in the new points of the series; True if there were any."""
         if self.axis_name != self.series.axis_name:
-            self.__init__(self.series)  # type: ignore[misc]
+            self.__init__(self.series, only_changes=self.only_changes)  # type: ignore[misc]
         count = len(self.series)
         if count == self._seen:
             return False
         raw_x = self._new_x(count)
         raw_y = self.series.values[self._seen : count]
-        falls = np.flatnonzero(raw_x < np.concatenate([[self._last_x()], raw_x[:-1]]))
+        numbers = np.arange(self._seen, count, dtype=np.int32)
+        if self.only_changes:
+            before = self.series.values[self._seen - 1] if self._seen else np.nan
+            is_new = raw_y != np.concatenate([[before], raw_y[:-1]])
+            raw_x, raw_y, numbers = raw_x[is_new], raw_y[is_new], numbers[is_new]
+        falls = np.flatnonzero(raw_x < np.concatenate([[self._last_x()], raw_x])[:-1])
         if not self.is_interleaved and self._is_shared(falls):
             self._give_up_counter(count)
             return True
@@ -81,8 +89,9 @@ class Curve:
             if stop == start:
                 continue
             if start in falls and len(self._x):
-                self._go_back(float(raw_x[start]), self._seen + start)
-            self._add(self._seen + start, raw_x[start:stop] + self._offset, raw_y[start:stop])
+                self._go_back(float(raw_x[start]), int(numbers[start]))
+            here = slice(start, stop)
+            self._add(numbers[here], raw_x[here] + self._offset, raw_y[here])
         self._seen = count
         return True
 
@@ -93,11 +102,8 @@ class Curve:
         reached = self._seen + falls + 1
         return bool(np.any((so_far > _MANY_FALLS) & (so_far > _OFTEN * reached)))
 
-    def _add(self, raw: int, x: Floats, y: Floats) -> None:
-        if self._slices and self._slices[-1][1] == raw:
-            self._slices[-1] = (self._slices[-1][0], raw + len(y))
-        else:
-            self._slices.append((raw, raw + len(y)))
+    def _add(self, numbers: npt.NDArray[np.int32], x: Floats, y: Floats) -> None:
+        self._raw.extend(numbers)
         self._x.extend(x)
         self._y.extend(y)
         self._bins.add(x, y)
@@ -131,19 +137,19 @@ class Curve:
         self.is_interleaved = True
         self.restarts, self._offset = [], 0.0
         self._seen = 0
-        self._replace([], self._new_x(count)[:0], self.series.values[:0])
-        self._add(0, self._new_x(count), self.series.values[:count])
+        self._keep(0)
+        numbers = np.arange(count, dtype=np.int32)
+        self._add(numbers, self._new_x(count), self.series.values[:count])
         self._seen = count
 
-    def _replace(self, slices: list[tuple[int, int]], x: Floats, y: Floats) -> None:
-        """Begin anew with points that are known already."""
-        x, y = x.copy(), y.copy()
-        self._slices = slices
+    def _keep(self, count: int) -> None:
+        """Begin anew with the first points alone."""
+        numbers = self._raw.view()[:count].copy()
+        x, y = self._x.view()[:count].copy(), self._y.view()[:count].copy()
+        self._raw = GrowingColumn(np.int32)
         self._x, self._y = GrowingColumn(np.float64), GrowingColumn(np.float64)
-        self._x.extend(x)
-        self._y.extend(y)
         self._forget_branch()
-        self._bins.add(x, y)
+        self._add(numbers, x, y)
 
     def _forget_branch(self) -> None:
         self._bins = Bins()
@@ -161,13 +167,7 @@ class Curve:
         self.restarts.append(
             Restart(raw, at, float(kept_x[-1]), x, kept_y[at : at + SAMPLE // 8].copy())
         )
-        slices, left = [], at
-        for start, stop in self._slices:
-            keep = min(left, stop - start)
-            if keep > 0:
-                slices.append((start, start + keep))
-            left -= keep
-        self._replace(slices, kept_x[:at], kept_y[:at])
+        self._keep(at)
 
     def _counts_on(self, x: float, kept_x: Floats, kept_y: Floats, value: float) -> bool:
         """A counter that begins again every epoch: the values go on where they were."""
@@ -205,11 +205,7 @@ class Curve:
 
     def raw_index(self, position: int) -> int:
         """Number of a point in the series, from its position in the curve."""
-        for start, stop in self._slices:
-            if position < stop - start:
-                return start + position
-            position -= stop - start
-        return self._slices[-1][1] - 1
+        return int(self._raw.view()[position])
 
     def line(self, position: int) -> int:
         """1-based line of a point in its file."""

@@ -57,7 +57,7 @@ _REPORT = re.compile(
 """What launchers and signal handlers say about the death of others."""
 _DEVICE_ECHO = re.compile(r"device-side assert|unspecified launch failure|illegal memory access")
 _LIBRARY = re.compile(
-    r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python\d|python\d(?:\.\d+)?[/\\](?!.*train)|"
+    r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python[\d.]+|"
     r"torch|transformers|accelerate|deepspeed|pytorch_lightning|lightning|lightning_fabric|keras|"
     r"tensorflow|jax|flax|numpy|pandas|scipy|sklearn|datasets|torch_geometric|dgl|mmengine|mmcv|"
     r"stable_baselines3|wandb|huggingface_hub|safetensors|multiprocessing|concurrent|asyncio|"
@@ -67,13 +67,63 @@ _STANDARD = re.compile(r"^(?:[\w.]*[/\\])?(?:os|subprocess|pickle|shutil|runpy|t
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?)")
 
 
+_LAUNCH = re.compile(
+    r"can't open file|: error: (?:unrecognized|the following arg|argument |ambiguous|invalid)"
+)
+"""What a program says before it has begun."""
+_GAP = 5
+"""Lines between the last words of one attempt and those of the next: ranks of one attempt that
+fail in different ways write closer to each other."""
+
+
+def newest_attempts(view: RunView) -> dict[int, int]:
+    """Per file (by `id`), the line after which its newest attempt begins; 0 if it has one only."""
+    started: dict[int, int] = {}
+    ended: dict[int, tuple[int, Event]] = {}
+    for placed in view.events:
+        key, event = id(placed.source), placed.event
+        if event.kind is EventKind.RESTART:
+            started[key] = max(started.get(key, 0), event.line)
+        elif event.kind in GRAVE and _is_whole_end(event):
+            before = ended.get(key)
+            end = max(event.line, event.last_line)
+            if before is not None:
+                is_far = event.line - before[0] >= _GAP
+                if is_far and _are_one_after_another(before[1], event):
+                    started[key] = max(started.get(key, 0), before[0])
+                end = max(end, before[0])
+            ended[key] = (end, event)
+    return started
+
+
+def _is_whole_end(event: Event) -> bool:
+    """A program ends with it as a whole: the traceback begins at its top."""
+    if _LAUNCH.search(event.title):
+        return True
+    is_top = bool(event.frames) and event.frames[0].function == "<module>"
+    return is_top and remoteness(event) == 0
+
+
+def _are_one_after_another(earlier: Event, later: Event) -> bool:
+    """Two ends that one process cannot have both, nor two labelled ranks of one attempt."""
+    return not (earlier.ranks and later.ranks and not set(earlier.ranks) & set(later.ranks))
+
+
+def history(view: RunView) -> list[PlacedEvent]:
+    """What ended earlier attempts in files that hold several."""
+    started = newest_attempts(view)
+    return [
+        placed
+        for placed in view.events
+        if placed.event.kind in GRAVE
+        and max(placed.event.line, placed.event.last_line) <= started.get(id(placed.source), 0)
+        and is_terminal(placed.event)
+    ]
+
+
 def unresolved(view: RunView) -> list[PlacedEvent]:
     """Grave events after which the newest attempt in their file did not go on."""
-    started: dict[int, int] = {}
-    for placed in view.events:
-        if placed.event.kind is EventKind.RESTART:
-            key = id(placed.source)
-            started[key] = max(started.get(key, 0), placed.event.line)
+    started = newest_attempts(view)
     return [
         placed
         for placed in view.events
@@ -153,11 +203,9 @@ def raised(event: Event) -> list[tuple[str, str]]:
 
 
 def own_frame(event: Event) -> Frame | None:
-    """The innermost frame in the user's own code, else the innermost of all."""
+    """The innermost frame in the user's own code, not in a library."""
     own = [frame for frame in event.frames if not is_library(frame.file)]
-    if own:
-        return own[-1]
-    return event.frames[-1] if event.frames else None
+    return own[-1] if own else None
 
 
 def is_library(path: str) -> bool:

@@ -7,10 +7,14 @@ import numpy as np
 from .case import Case
 from .cause import Fix
 
+MANY = 65536
+"""Points that are enough to say what is usual."""
+
 
 def shown(value: float) -> str:
     """A number as one would write it into a config."""
-    return f"{value:.3g}"
+    is_whole = abs(value) < 1e7 and value == int(value)
+    return str(int(value)) if is_whole else f"{value:.3g}"
 
 
 def learning_rate_of(case: Case) -> tuple[str, float] | None:
@@ -20,7 +24,7 @@ def learning_rate_of(case: Case) -> tuple[str, float] | None:
         return setting.path.rpartition(".")[2], setting.number
     curve = case.view.curve("lr")
     if curve is not None and len(curve):
-        peak = float(np.nanmax(np.where(np.isfinite(curve.y), curve.y, -np.inf)))
+        peak = float(np.nanmax(curve.bins[4], initial=0.0))
         if peak > 0:
             return curve.name, peak
     return None
@@ -53,9 +57,10 @@ def clip_gradients(case: Case, addresses: str) -> Fix:
     curve = case.view.curve("grad_norm")
     limit = 1.0
     if curve is not None and len(curve) and not case.view.facts.grad_norm_flaw:
-        finite = curve.y[np.isfinite(curve.y) & (curve.y > 0)]
-        if len(finite) >= 8:
-            limit = float(np.quantile(finite[: max(8, len(finite) // 2)], 0.9))
+        early = curve.y[: max(8, min(len(curve) // 2, MANY))]
+        early = early[np.isfinite(early) & (early > 0)]
+        if len(early) >= 8:
+            limit = float(np.quantile(early, 0.9))
     clip = case.setting("clip")
     number = clip.number if clip is not None else None
     if clip is not None and number:

@@ -77,9 +77,16 @@ class Settings:
 
     def get(self, meaning: str) -> Setting | None:
         """The setting with a meaning of `settings.toml`, or with that very name."""
-        for name in spellings().get(meaning, [normalise(meaning)]):
+        names = spellings().get(meaning, [normalise(meaning)])
+        for name in names:
             if (found := self._by_leaf.get(name)) is not None and not isinstance(found.value, dict):
                 return found
+        # `model_num_classes` means the same; a single word at the end may mean anything.
+        endings = tuple(f" {name}" for name in names if " " in name)
+        if endings:
+            for leaf, found in self._by_leaf.items():
+                if leaf.endswith(endings) and not isinstance(found.value, dict):
+                    return found
         return None
 
     def number(self, meaning: str) -> float | None:

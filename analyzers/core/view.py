@@ -68,6 +68,9 @@ _PLAIN_WORDS = frozenset(
 """Words in a name that do not make it a part of something larger."""
 
 
+_BAR = " (progress)"
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedEvent:
     """An event and the file that reports it."""
@@ -119,7 +122,8 @@ class RunView:
         """The curve of a series; the same one each time."""
         curve = self._curves.get(id(series))
         if curve is None or curve.series is not series:
-            curve = self._curves[id(series)] = Curve(series)
+            repeats = series.name.endswith(_BAR) and _is_measured_seldom(series)
+            curve = self._curves[id(series)] = Curve(series, only_changes=repeats)
             curve.update()
         return curve
 
@@ -195,13 +199,16 @@ class RunView:
         return self.run.totals.get("step") or self.settings.number("max_steps")
 
 
-def _preference(series: Series) -> tuple[bool, bool, int, int]:
+def _preference(series: Series) -> tuple[bool, int, int]:
     """Sort key among series of one role: small is better."""
-    words = normalise(series.name.removesuffix(" (progress)")).split()
+    words = normalise(series.name.removesuffix(_BAR)).split()
     extra = sum(1 for word in words if word not in _PLAIN_WORDS and not word.isdigit())
-    return (
-        series.name.endswith(" (progress)"),
-        series.rank not in (None, 0),
-        extra,
-        -len(series),
-    )
+    points = len(series)
+    if series.name.endswith(_BAR):
+        # Redraws between the ends of a bar are worth having where ends are few.
+        points = points // 3 if _is_measured_seldom(series) or points < 8 else points // 2
+    return (series.rank not in (None, 0), extra, -points)
+
+
+def _is_measured_seldom(series: Series) -> bool:
+    return (series.role or "").startswith(("val/", "test/"))

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from mltd.runs.event import Event, EventKind
 from mltd.runs.state import RunState
 
-from ..core.failure import first_failure, remoteness, unresolved
+from ..core.failure import remoteness
 from ..core.view import PlacedEvent, RunView
+from .memo import first_of, once_per_update, open_events
 
 _WORK = re.compile(
     r"WorkNCCL\((?:SeqNum=(?P<seq>\d{1,12}), )?OpType=(?P<op>\w{1,40})"
@@ -24,6 +25,8 @@ _OTHER = re.compile(
     r"(?P<store>client socket has timed out|wait timeout after \d+ ?ms|got error: [Ss]ocket "
     r"[Tt]imeout|RendezvousTimeoutError|(?:TCPStore|DistStoreError|c10d|rendezvous).{0,200}"
     r"(?:[Tt]imed out|[Tt]imeout))|"
+    r"(?P<plain>\bNCCL [Tt]imeout|Timeout at NCCL collective|Timed out waiting "
+    r"for (?:tasks|peers))|"
     r"(?P<heart>Heartbeat monitor timed out|watchdog got stuck)|"
     r"(?P<huawei>(?:HCCL|Hccl|EI000[26]|Notify register).{0,200}[Tt]ime[sd]? ?out|"
     r"Getting socket times out)|"
@@ -37,7 +40,8 @@ _HOROVOD = re.compile(r"waiting for remainder of ranks|^Missing ranks")
 _ABSENT_LIST = re.compile(r"Missing ranks:? ?([\d, ]+)")
 _NUMBERS = re.compile(r"\d{1,6}")
 _SETUP = re.compile(r"(?i)client socket|clients joined|rendezvous|ncclUniqueId|init_process_group|"
-                    r"connectFullMesh|wait timeout after|setting up")  # fmt: skip
+                    r"connectFullMesh|wait timeout after|setting up|initializing process group|"
+    r"store based barrier|tasks to start")  # fmt: skip
 _WORLD = ("world size", "num gpus", "n gpus", "ngpu", "nproc", "num processes", "num devices")
 
 
@@ -64,9 +68,10 @@ class Wait:
         return self.placed.event.ranks
 
 
+@once_per_update
 def timeouts(view: RunView) -> list[Wait]:
     """All collectives that timed out, those that the run did not survive and those it did."""
-    alive = {id(placed.event) for placed in unresolved(view)}
+    alive = {id(placed.event) for placed in open_events(view)}
     found = []
     for placed in view.events_of(
         EventKind.NCCL, EventKind.EXCEPTION, EventKind.ERROR, EventKind.WARNING
@@ -183,7 +188,7 @@ def mixed_operations(waits: list[Wait]) -> tuple[Wait, Wait] | None:
 
 def cause_before(view: RunView, waits: list[Wait]) -> PlacedEvent | None:
     """The failure of another kind after which the others could only wait."""
-    first = first_failure(view)
+    first = first_of(view)
     if first is None or remoteness(first.event) > 0 or first.event.kind is EventKind.SCHEDULER:
         return None
     if any(first.event is wait.placed.event for wait in waits):
@@ -199,7 +204,7 @@ def phase(view: RunView, wait: Wait) -> tuple[str, PlacedEvent] | None:
     event = wait.placed.event
     last_row = max(
         (
-            series.line_of(-1) if hasattr(series, "line_of") else int(series.lines[-1])
+            series.line_of(-1)
             for series in view.series
             if view.run.files[series.file] is wait.placed.source and series.role and len(series)
         ),

@@ -7,7 +7,7 @@ What it sees: rejected submissions (sbatch, qsub, bsub: account, partition, QOS,
 Why it matters: nothing was trained, or nobody watches over what is; the training's own code is
     not to blame.
 Fires on:
-    log: sbatch: error: Batch job submission failed: Invalid account or account/partition combination
+    log: sbatch: error: Batch job submission failed: Invalid account or partition combination
     log: TimeoutError: Only 0/4 workers arrived after 300s
     log: Warning  FailedScheduling  0/5 nodes are available: 5 Insufficient nvidia.com/gpu.
     log: 12345 gpu train anna PD 0:00 2 (DependencyNeverSatisfied)
@@ -29,10 +29,11 @@ from typing import ClassVar
 from mltd.runs.event import Event, EventKind
 
 from ..core.calibration import finding_confidence
-from ..core.failure import failure_evidence, first_failure, remoteness, unresolved
+from ..core.failure import failure_evidence, remoteness
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
+from .memo import first_of, open_events
 from .verdicts import MESSAGE, verdict
 
 _REJECTED = re.compile(
@@ -48,7 +49,7 @@ _REJECTED = re.compile(
 _LAUNCH = re.compile(
     r"(?i)Slurm: .{0,80}(?:launch failed|task launch|temporarily (?:disabled|unable))|"
     r"back-off|backoff\b|BackoffLimit|errimagepull|error from server \(|cluster failed to start|"
-    r"hydra/launcher|only \d+/\d+ workers arrived|"
+    r"hydra/launcher|timed out trying to connect to (?:tcp|tls)://|only \d+/\d+ workers arrived|"
     r"command exited with non-zero exit code.{0,300}(?:sbatch|qsub|bsub)"
 )
 _PENDING = re.compile(
@@ -67,7 +68,7 @@ _TYPES = re.compile(
     r"(?:TuneError|UncompletedJobError|FailedJobError|FailedSubmissionError|AirflowException|"
     r"KilledWorker|ScannerError\.Launcher)$"
 )
-_ENVIRONMENT = re.compile(r"(?i)execve|no such file|module|permission denied")
+_ENVIRONMENT = re.compile(r"(?i)^(?!.*launch failed).*(?:execve|no such file|module|permission)")
 
 
 @analyzer
@@ -77,11 +78,11 @@ class OrchestrationError:
 
     id: ClassVar[str] = "orchestration_error"
     roles: ClassVar[tuple[str, ...]] = ()
-    events: ClassVar[tuple[str, ...]] = ("error", "exception", "warning")
+    events: ClassVar[tuple[str, ...]] = ("error", "exception", "warning", "scheduler")
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Rejections weigh more than reports about a job that failed by itself."""
-        kinds = (EventKind.ERROR, EventKind.EXCEPTION, EventKind.WARNING)
+        kinds = (EventKind.ERROR, EventKind.EXCEPTION, EventKind.WARNING, EventKind.SCHEDULER)
         found = [(p, kind) for p in view.events_of(*kinds) if (kind := _kind(p.event))]
         if not found:
             return
@@ -118,6 +119,8 @@ class OrchestrationError:
 
 def _kind(event: Event) -> str:
     said = event.title
+    if event.kind is EventKind.SCHEDULER:
+        return "rejected" if _REJECTED.search(said) else ""
     if event.kind is EventKind.WARNING:
         return "pending" if _PENDING.search(said) else ""
     if event.kind is EventKind.EXCEPTION:
@@ -137,13 +140,13 @@ def _severity(view: RunView, placed: PlacedEvent, kind: str, found: list[PlacedE
     has_metrics = any(True for _ in view.all_curves())
     if kind == "pending":
         return Severity.INFO if has_metrics else Severity.WARNING
-    if not any(placed.event is other.event for other in unresolved(view)):
+    if not any(placed.event is other.event for other in open_events(view)):
         return Severity.INFO
     ended = verdict(view)
     if ended is not None and ended.authority >= MESSAGE:
         return Severity.INFO
     if kind == "led":
-        first = first_failure(view)
+        first = first_of(view)
         known = {id(p.event) for p in found}
         is_effect = first is not None and id(first.event) not in known
         if (is_effect and first is not None and remoteness(first.event) == 0) or placed.event.chain:

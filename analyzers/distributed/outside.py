@@ -26,12 +26,15 @@ def report(
     step = statement.placed.event.step
     step = last_step(view) if step is None else step
     risk = at_risk(view)
-    job = f"job {statement.job}" if statement.job else "the job"
+    said = [statement, *(s for s in statements(view) if s.is_over is statement.is_over)]
+    number = next((s.job for s in said if s.job), "")
+    node_name = next((s.node for s in said if s.node), "")
+    job = f"job {number}" if number else "the job"
     where = f" at step {step:.10g}" if step is not None else ""
     planned = view.planned_steps
     if step is not None and planned and planned > step:
         where += f" of {planned:.10g}"
-    node = f" on {statement.node}" if statement.node else ""
+    node = f" on {node_name}" if node_name else ""
     after = f"; {risk.shown}" if step is not None and not statement.is_over else ""
     went_on = " and went on, or was through already" if statement.is_over else ""
     is_sure = statement.authority > SIGNAL
@@ -51,8 +54,8 @@ def report(
         first_step=step,
         last_step=step if statement.is_over else None,
         details={
-            "job": statement.job,
-            "node": statement.node,
+            "job": number,
+            "node": node_name,
             "authority": statement.authority,
             "lost_steps": risk.steps,
             "is_over": float(statement.is_over),

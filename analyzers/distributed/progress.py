@@ -12,6 +12,7 @@ from mltd.runs.roles import normalise
 
 from ..core.settings_lookup import Setting
 from ..core.view import PlacedEvent, RunView
+from .memo import once_per_update
 
 _RECENT = 512
 _CLOCK = re.compile(r"(?:(\d{1,3})-)?(\d{1,4}):(\d{2})(?::(\d{2}))?")
@@ -69,6 +70,7 @@ def last_step(view: RunView) -> float | None:
     return max(steps, default=None)
 
 
+@once_per_update
 def at_risk(view: RunView) -> AtRisk:
     """What the last checkpoint does not hold."""
     saved = [
@@ -93,6 +95,7 @@ class Pace:
     """Seconds between the first and the last timestamp."""
 
 
+@once_per_update
 def pace(view: RunView) -> Pace | None:
     """Seconds per step by the log's own timestamps; None if it has none."""
     for source in view.run.files:

@@ -6,7 +6,7 @@ What it sees: torchrun's `Root Cause (first observed failure)`, tasks that srun 
     it ended and its own error; what the others say afterwards is only an effect.
 Why it matters: the reason stands in that rank's own output, often far above the last lines.
 Fires on:
-    log: mpirun noticed that process rank 3 with PID 12345 on node n1 exited on signal 11 (Segfault).
+    log: mpirun noticed that process rank 3 with PID 12345 on node n1 exited on signal 11.
     log: srun: error: n3: task 5: Segmentation fault (core dumped) | srun: Job step aborted: Waiting
     log: NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.
     log: RuntimeError: CUDA error: an illegal memory access was encountered
@@ -21,20 +21,23 @@ Try next: read that rank's own stderr from its last step on; run it alone; if th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mltd.runs.event import EventKind
 
 from ..core.calibration import finding_confidence
-from ..core.failure import failure_evidence, first_failure, raised, remoteness
+from ..core.failure import failure_evidence, raised, remoteness
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .collectives import timeouts
+from .memo import first_of
 from .reports import COMMUNICATION, GPU, HARDWARE, LAUNCHER, Report, reports
 from .verdicts import MESSAGE, verdict
 
+_BELOW = 10
+"""Lines."""
 _ORDER = {HARDWARE: 0, LAUNCHER: 1, GPU: 2, COMMUNICATION: 3}
 
 
@@ -54,7 +57,7 @@ class RankFailure:
         open_ones = [report for report in found if not report.is_over]
         if not open_ones and not found:
             return
-        chosen = min(open_ones or found, key=_preference)
+        chosen = _completed(min(open_ones or found, key=_preference), open_ones or found)
         own = _own_error(view, chosen, found)
         if chosen.kind == COMMUNICATION and own is not None:
             # A peer died of something else: that is its own finding.
@@ -118,16 +121,34 @@ def _preference(report: Report) -> tuple[int, bool, bool, int]:
     return _ORDER[report.kind], is_summary, not is_first, report.placed.event.line
 
 
+def _completed(chosen: Report, found: list[Report]) -> Report:
+    """MPI says who died in one line and how in the next."""
+    if chosen.kind != LAUNCHER or chosen.how or not chosen.who:
+        return chosen
+    below = [
+        r
+        for r in found
+        if r.how
+        and r.placed.source is chosen.placed.source
+        and 0 < r.placed.event.line - _end(chosen) <= _BELOW
+    ]
+    if not below:
+        return chosen
+    return replace(chosen, how=below[0].how, signal=below[0].signal, code=below[0].code)
+
+
 def _own_error(view: RunView, chosen: Report, found: list[Report]) -> PlacedEvent | None:
     """The process's own exception, if the log shows it."""
-    first = first_failure(view)
+    first = first_of(view)
     known = {id(report.placed.event) for report in found}
     if first is None or id(first.event) in known or remoteness(first.event) > 0:
         return None
     if first.event.kind in (EventKind.SCHEDULER, EventKind.SIGNAL, EventKind.NCCL):
         return None
-    is_before = first.source is not chosen.placed.source or first.event.line < _end(chosen)
-    return first if is_before else None
+    # torch.multiprocessing prints the worker's own traceback below its own.
+    reach = _BELOW if chosen.by == "torch.multiprocessing" else 0
+    is_near = first.source is not chosen.placed.source or first.event.line < _end(chosen) + reach
+    return first if is_near else None
 
 
 def _end(report: Report) -> int:
@@ -155,7 +176,8 @@ def _sentence(report: Report, cause: str) -> str:
         said = f": {cause}" if cause and cause != report.placed.event.title else ""
         if not report.who and not report.how:
             said = f": {cause or report.placed.event.title}"
-        text = f"{who}{where} died first{how}{said}"
+        verb = "died first" if report.who else "died"
+        text = f"{who}{where} {verb}{how}{said}"
     elif report.kind == COMMUNICATION:
         text = f"{who}{where} could not communicate: {report.placed.event.title}"
     else:

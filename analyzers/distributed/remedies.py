@@ -10,9 +10,10 @@ from ..core.settings_lookup import Setting
 from .progress import at_risk, clock, last_step, pace, remaining_steps, spoken, time_limit
 
 _SAVE = (
-    "save steps", "save interval", "save every", "save freq", "checkpoint interval", "ckpt interval",
+    "save steps", "save interval", "save every", "save freq", "checkpoint interval",
     "checkpoint every", "every n train steps", "save frequency", "checkpoint freq", "save iters",
-    "ckpt freq", "save interval updates", "checkpoint steps", "save epochs", "save period",
+    "ckpt freq", "ckpt interval", "save interval updates", "checkpoint steps", "save epochs",
+    "save period",
 )  # fmt: skip
 HALF_AN_HOUR = 1800.0
 
@@ -22,8 +23,8 @@ def ask_for_record(case: Case) -> str:
     found = [f.details.get("job") for f in case.findings if f.details.get("job")]
     return (
         f"`sacct -j {found[0] if found else 'JOB'} --format=JobID,State%30,ExitCode,Elapsed,"
-        "Timelimit,Reason`: TIMEOUT means time_limit, PREEMPTED preemption, NODE_FAIL node_failure, "
-        "`CANCELLED by UID` a person"
+        "Timelimit,Reason`: TIMEOUT means time_limit, PREEMPTED preemption, NODE_FAIL "
+        "node_failure, OUT_OF_MEMORY host_memory_limit, `CANCELLED by UID` a person"
     )
 
 

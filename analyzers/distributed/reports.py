@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from mltd.runs.event import Event, EventKind
 
-from ..core.failure import unresolved
 from ..core.view import PlacedEvent, RunView
+from .memo import once_per_update, open_events
 
 HARDWARE, GPU, COMMUNICATION, LAUNCHER = "hardware", "gpu", "communication", "launcher"
 
@@ -19,7 +19,8 @@ SOFTWARE_XIDS = frozenset({13, 31, 43, 45, 68, 69})
 
 _XID = re.compile(r"Xid \([^)]{1,60}\): (\d{1,4})")
 _HARDWARE = re.compile(
-    r"Xid \(|[Uu]ncorrectable (?:ECC|NVLink)|\bECC error|fallen off the bus|GPU (?:is )?lost|"
+    r"Xid \(|ECCUncorrectable|"
+    r"[Uu]ncorrectable (?:ECC|NVLink)|\bECC error|fallen off the bus|GPU (?:is )?lost|"
     r"NVLink error|SRAM [Uu]ncorrectable|HW Exception by GPU|[Rr]mInitAdapter failed|"
     r"rm_init_adapter failed|device handle for GPU|GPU (?:reset required|requires reset)|"
     r"[Rr]ow [Rr]emapping [Ff]ail"
@@ -60,7 +61,8 @@ _LAUNCHERS = (
 )
 _SAID = re.compile(
     r"^torchrun: local rank|exits with return code = (?!0\b)-?\d|noticed that process rank|"
-    r"MPI_ABORT was invoked|BAD TERMINATION|Horovod has been shut down|Horovod detected|"
+    r"due to process rank|"
+    r"\bORTE\b|MPI_ABORT was invoked|BAD TERMINATION|Horovod has been shut down|Horovod detected|"
     r"processes exited with non-zero status|PID \d+ RUNNING AT|KILLED BY SIGNAL|"
     r"A worker died or was killed|[Aa]ctor (?:has )?died|[Ww]orker \S+ (?:died|crashed)|"
     r"^srun: error: \S+: tasks? |process returned"
@@ -101,9 +103,10 @@ class Report:
         return int(found[1]) if found else None
 
 
+@once_per_update
 def reports(view: RunView) -> list[Report]:
     """All reports of deaths, file by file in the order of the lines."""
-    alive = {id(placed.event) for placed in unresolved(view)}
+    alive = {id(placed.event) for placed in open_events(view)}
     has_assertion = any(
         "Assertion failed" in placed.event.title or "device-side assert" in placed.event.title
         for placed in view.events_of(EventKind.ERROR, EventKind.EXCEPTION)

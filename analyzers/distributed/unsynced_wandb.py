@@ -58,7 +58,9 @@ class UnsyncedWandb:
         if any(path.endswith(".synced") for path in paths):
             return
         said = view.events_of(EventKind.WARNING, EventKind.ERROR, EventKind.EXCEPTION)
-        gone = [p for p in said if _GONE.search(f"{p.event.exception} {p.event.title}")]
+        gone = [
+            p for p in said if _GONE.search(f"{p.event.exception} {p.event.title} {p.text[:300]}")
+        ]
         offline = [p for p in said if _OFFLINE.search(p.event.title)]
         folder = next((m[0] for path in paths if (m := _FOLDER.search(path))), "")
         folder = folder or next((m[0] for p in offline if (m := _FOLDER.search(p.text))), "")

@@ -13,8 +13,9 @@ from enum import StrEnum
 from mltd.runs.event import EventKind
 from mltd.runs.state import RunState
 
-from ..core.failure import first_failure, remoteness, unresolved
+from ..core.failure import remoteness
 from ..core.view import PlacedEvent, RunView
+from .memo import first_of, once_per_update, open_events
 
 
 class Ended(StrEnum):
@@ -31,15 +32,19 @@ STATE, MESSAGE, SIGNAL = 3, 2, 1
 
 _EFFECT = re.compile(
     r"(?i)task failure|job step aborted|srun: (?:terminating|forcing|force)|closing signal|"
-    r"^srun: error: \S+: tasks? |handling slurm signal: (?!10|12)"
+    r"^srun: error: \S+: tasks? |handling slurm signal: (?!10|12)|noticed that process rank|"
+    r"mpi_abort|horovod|bad termination|running at|exit status|killed by signal|primary job|"
+    r"processes exited|slurm_load_jobs|^qsub|\bsubmi(?:t\b|tted|ssion)|"
+    r"unable to run job|neversatisfied|badconstraints|partitiontimelimit|requeued.held|job rejected"
 )
+_TASKS_TERMINATED = re.compile(r"^srun: error: \S+: tasks? \S+: Terminated")
 _REASONS = (
     (
         Ended.TIMEOUT,
         re.compile(
             r"(?i)time ?limit|wall[ -]?(?:clock|time)|runlimit|cpulimit|term_(?:deadline|window)|"
             r"deadline ?exceeded|specified deadline|state is (?:timeout|deadline)|timed-?out|"
-            r"max(?:runtime|waittime)exceeded|enforced h_rt|allocation expired"
+            r"max(?:runtime|waittime)exceeded|enforced h_rt|allocation expired|maximum runtime"
         ),
     ),
     (
@@ -66,13 +71,15 @@ _REASONS = (
 _LOW_ON_MEMORY = re.compile(r"(?i)low on resource|memory")
 _BY_USER = re.compile(r"(?i)state is cancelled by (\w+)")
 _TERM = re.compile(
-    r"\bSIGTERM\b|\bsignal:? (?:\()?15\b|\b15 death signal|^Terminated\b|got signal: 15\b|"
+    r"\bSIGTERM(?:Exception)?\b|\bsignal TERM\b|\bsignal:? (?:\()?15\b|\b15 death signal|"
+    r"^Terminated\b|got signal: 15\b|"
     r"\bexit (?:code|status):? (?:143|-15)\b"
 )
 _HANGUP = re.compile(r"\bSIGHUP\b|\b1 death signal|got signal: 1\b|\bsignal:? 1\b|exit code 129\b")
 _STATE_IN_TEXT = re.compile(
     r"(?i)\bstate[:= '\"]{1,4}(?:State\.)?(TIMEOUT|PREEMPTED|NODE_FAIL|CANCELLED)\b"
 )
+_REQUEUES = re.compile(r"(?i)\bre-?queu")
 _JOB = re.compile(r"(?i)\b(?:job|step|jobid|stepid|job id)[ =:]{1,2}(\d{1,12})\b|^(\d{3,12})[ .|_]")
 _NODE = re.compile(
     r"\bON (\S{1,80}) CANCELLED|[Nn]ode failure on (\S{1,80})|\b[Nn]odes? ([\w.\[\],-]{1,80}) "
@@ -107,9 +114,10 @@ class Statement:
         return next((name for name in found.groups() if name), "") if found else ""
 
 
+@once_per_update
 def statements(view: RunView) -> list[Statement]:
     """All that is said about an end from outside, in the order of the events."""
-    open_ones = {id(placed.event) for placed in unresolved(view)}
+    open_ones = {id(placed.event) for placed in open_events(view)}
     is_finished = view.state is RunState.FINISHED
     said = []
     for placed in view.events_of(EventKind.SCHEDULER, EventKind.SIGNAL, EventKind.EXCEPTION):
@@ -131,12 +139,20 @@ def _judge(placed: PlacedEvent) -> tuple[Ended, int] | None:
     if event.kind is EventKind.EXCEPTION:
         if state := _STATE_IN_TEXT.search(event.message[:2000]):
             return Ended(state[1].lower()), STATE
+        if event.exception.endswith("NodeDiedError"):
+            return Ended.NODE_FAIL, MESSAGE
         is_signal = event.exception.endswith(("SignalException", "ChildFailedError"))
         is_sent = _TERM.search(title) or _HANGUP.search(title)
         return (Ended.CANCELLED, SIGNAL) if is_signal and is_sent else None
-    if _EFFECT.search(title):
+    if _TASKS_TERMINATED.search(title):
+        return Ended.CANCELLED, SIGNAL
+    if "no reason given" in title:
+        title = "no reason given: " + placed.text[:4000].rpartition("CANCELLED")[2]
+    elif _EFFECT.search(title):
         return None
     if event.kind is EventKind.SIGNAL:
+        if _REQUEUES.search(title):
+            return Ended.PREEMPTED, SIGNAL
         is_sent = _TERM.search(title) or _HANGUP.search(title)
         return (Ended.CANCELLED, SIGNAL) if is_sent else None
     for ended, pattern in _REASONS:
@@ -150,6 +166,7 @@ def _judge(placed: PlacedEvent) -> tuple[Ended, int] | None:
     return (Ended.CANCELLED, SIGNAL) if _TERM.search(title) or _HANGUP.search(title) else None
 
 
+@once_per_update
 def verdict(view: RunView) -> Statement | None:
     """The statement about the run's end that outranks the others; None if it ended otherwise."""
     said = [statement for statement in statements(view) if not statement.is_over]
@@ -167,7 +184,9 @@ def _rank(statement: Statement) -> tuple[bool, int, int]:
 
 def is_aftermath(view: RunView, statement: Statement) -> bool:
     """True if a process of the run had failed by itself before it was cancelled."""
-    first = first_failure(view)
+    if any(placed.event.kind is EventKind.OOM for placed in open_events(view)):
+        return True
+    first = first_of(view)
     if first is None or first.event is statement.placed.event or remoteness(first.event) > 0:
         return False
     if first.event.kind in (EventKind.SCHEDULER, EventKind.SIGNAL):

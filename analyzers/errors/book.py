@@ -15,11 +15,13 @@ from typing import Any
 
 from mltd.runs.event import Event, EventKind
 
-from ..core.failure import is_library, raised
+from ..core.failure import own_frame, raised
 
 REACH = 4000
 """Characters of a message that are looked at; what it is about stands at its beginning."""
 _NAME = re.compile(r"\{(\w+)\}")
+_WORDS = "words.toml"
+_WORD = re.compile(r"%(\w+)%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Entry:
     scope: str = "failure"
     """failure: what ended the run; unresolved: errors that it may have ended with; any."""
     severity: str = ""
+    at_end: str = ""
+    """Severity if nothing shows that the run went on."""
     title: str = ""
     issue: str = ""
     causes: Mapping[str, float] = field(default_factory=dict)
@@ -75,10 +79,28 @@ def entries() -> tuple[Entry, ...]:
     found: list[Entry] = []
     folder = resources.files(__package__).joinpath("messages")
     for file in sorted(folder.iterdir(), key=lambda item: item.name):
-        if file.name.endswith(".toml"):
+        if file.name.endswith(".toml") and file.name != _WORDS:
             listed = tomllib.loads(file.read_text(encoding="utf-8"))
             found += [_entry(raw, listed) for raw in listed["message"]]
-    return tuple(sorted(found, key=lambda entry: entry.rule.startswith("general_")))
+    return tuple(sorted(found, key=lambda entry: _turn(entry.rule)))
+
+
+def _turn(rule: str) -> int:
+    """Special entries first, then those for the form of a sentence, then the vaguest."""
+    return 1 if rule.startswith("general_") else 2 if rule.startswith("vague_") else 0
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, str]:
+    """Vocabulary that patterns share, by name."""
+    file = resources.files(__package__).joinpath("messages").joinpath(_WORDS)
+    listed: dict[str, str] = tomllib.loads(file.read_text(encoding="utf-8"))
+    return listed
+
+
+def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
+    text = pattern if isinstance(pattern, str) else "|".join(pattern)
+    return re.compile(_WORD.sub(lambda name: f"(?:{_words()[name[1]]})", text))
 
 
 @lru_cache(maxsize=1)
@@ -96,7 +118,7 @@ def _entry(raw: dict[str, Any], listed: dict[str, Any]) -> Entry:
     fixes = tuple(Advice(**{**defaults, **one}) for one in [*known.pop("fix", ()), *shared])
     for name in ("pattern", "exception", "code", "unless"):
         if name in known:
-            known[name] = re.compile(str(known[name]))
+            known[name] = _compiled(known[name])
     for name in ("examples", "quiet"):
         known[name] = tuple(known.get(name, ()))
     known.setdefault("finding", listed["finding"])
@@ -106,24 +128,35 @@ def _entry(raw: dict[str, Any], listed: dict[str, Any]) -> Entry:
 def match(event: Event) -> Match | None:
     """The entry for what an event says; for a chain of exceptions the root counts first."""
     if event.exception and event.kind is not EventKind.WARNING:
-        codes = tuple(frame.code for frame in event.frames[-12:] if frame.code)
-        own = tuple(f.code for f in event.frames if f.code and not is_library(f.file))
+        own = own_frame(event)
+        inner = [frame for frame in (event.frames[-1:] or ()) if frame is not own]
+        codes = tuple(f.code for f in (own, *inner) if f is not None and f.code)
         said = tuple((kind, message[:REACH]) for kind, message in raised(event))
-        return _match_raised(said, (*codes, *own))
+        return _match_raised(said, codes)
     return _match_text(event.text[:REACH] or event.title)
 
 
 @lru_cache(maxsize=4096)
 def _match_raised(said: tuple[tuple[str, str], ...], codes: tuple[str, ...]) -> Match | None:
-    for is_special in (True, False):
+    for group in _groups():
         for kind, message in said:
             text = f"{kind}: {message}" if message else kind
-            for entry in entries():
-                if (entry.finding != "exception") is not is_special:
-                    continue
+            for entry in group:
                 if found := _apply(entry, kind, text, codes):
                     return found
     return None
+
+
+@lru_cache(maxsize=1)
+def _groups() -> tuple[tuple[Entry, ...], ...]:
+    """Entries in the order in which a whole chain of exceptions is looked at.
+
+    What a library says word for word counts more than the form of a sentence.
+    """
+    turns: dict[tuple[int, bool], list[Entry]] = {}
+    for entry in entries():
+        turns.setdefault((_turn(entry.rule), entry.finding == "exception"), []).append(entry)
+    return tuple(tuple(turns[turn]) for turn in sorted(turns))
 
 
 @lru_cache(maxsize=4096)
@@ -142,7 +175,7 @@ def _apply(entry: Entry, kind: str, text: str, codes: tuple[str, ...]) -> Match 
         return None
     if entry.code is not None and not any(entry.code.search(code) for code in codes):
         return None
-    start = text.rfind("\n", 0, found.start()) + 1 if not kind else 0
+    start = text.rfind("\n", 0, found.start()) + 1
     quote = text[start:].strip().partition("\n")[0]
     groups = {name: value.strip() for name, value in found.groupdict("").items() if value}
     return Match(entry, groups, quote[:300])

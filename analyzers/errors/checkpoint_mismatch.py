@@ -5,7 +5,7 @@ What it sees: missing, unexpected and differently shaped parameters, optimizer s
 Why it matters: the run does not start, or continues with weights that are not the trained ones.
 Fires on:
     log: RuntimeError: Error(s) in loading state_dict for Net:
-    log: RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory
+    log: RuntimeError: PytorchStreamReader failed reading zip archive
 Stays quiet:
     log: Loading checkpoint from out/last.ckpt | step 100 loss 1.2
 Try next: compare keys and shapes of checkpoint and model; go back to the checkpoint before.

@@ -5,7 +5,7 @@ What it sees: errors of argument parsers, Hydra, OmegaConf, Pydantic, YAML and l
 Why it matters: the program does not start.
 Fires on:
     log: train.py: error: unrecognized arguments: --bacth-size 3
-    log: omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root
+    log: omegaconf.errors.ConfigAttributeError: Key 'optimzer' is not in struct
 Stays quiet:
     log: Namespace(lr=0.1, epochs=3) | step 1 loss 2.5
 Try next: correct the name or value that the message gives; start from a config that worked.

@@ -4,7 +4,7 @@ What it sees: messages of DistributedDataParallel about reductions that did not 
     parameters that were used twice.
 Why it matters: the run stops at its second step.
 Fires on:
-    log: RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one.
+    log: RuntimeError: Expected to have finished reduction in the prior iteration
 Stays quiet:
     log: find_unused_parameters=True | step 1 loss 2.5
 Try next: name the parameters with TORCH_DISTRIBUTED_DEBUG=DETAIL; use or freeze them.

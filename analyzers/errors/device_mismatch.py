@@ -3,7 +3,7 @@
 What it sees: messages about tensors on the CPU and the GPU, or on two GPUs, that are combined.
 Why it matters: the program stops at the first step that uses both.
 Fires on:
-    log: RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
+    log: RuntimeError: Expected all tensors to be on the same device
 Stays quiet:
     log: Using device cuda:0 | step 1 loss 2.5
 Try next: move model and batch to one device; create layers in __init__ and constants as

@@ -27,7 +27,6 @@ from ..core.calibration import finding_confidence
 from ..core.failure import (
     failure_evidence,
     first_of,
-    is_library,
     message_line,
     own_frame,
     raised,
@@ -46,10 +45,11 @@ _CRASH = re.compile(
 )
 _ON_PURPOSE = re.compile(r"(?:^|\.)(?:KeyboardInterrupt|SystemExit|GeneratorExit)$")
 _RESOURCE = re.compile(
-    r"(?i)out of memory|OOM when|can't allocate|cannot allocate|unable to allocate|ResourceExhausted"
-    r"|no space left|quota exceeded|input/output error|stale file handle|loss scale|"
-    r"loss became infinite|\bnan\b|\binf(?:inite|inity)?\b|non-?finite|degrees of freedom|"
-    r"constraint Real|more than 1 (?:value per channel|spatial element)|\bECC\b|Xid"
+    r"(?i)out of memory|OOM when|can't allocate|cannot allocate|unable to allocate|"
+    r"ResourceExhausted|no space left|quota exceeded|input/output error|stale file handle|"
+    r"loss scale|loss became infinite|\bnan\b|\binf(?:inite|inity)?\b|non-?finite|"
+    r"degrees of freedom|constraint Real|\bECC\b|Xid|"
+    r"more than 1 (?:value per channel|spatial element)"
 )
 """Exceptions that tell of memory, disks or numbers rather than of the code."""
 
@@ -105,7 +105,7 @@ class UncaughtException:
                 "said_where": place,
                 "said_place": place or "the line that raised it",
                 "said_code": own.code if own is not None else "",
-                "is_own": float(own is not None and not is_library(own.file)),
+                "is_own": float(own is not None),
                 "said_quote": event.title,
             },
         )

@@ -5,7 +5,7 @@ What it sees: messages about sizes that PyTorch, TensorFlow, Keras, JAX, NumPy, 
 Why it matters: the program stops, or (broadcast) goes on and learns the mean of the target.
 Fires on:
     log: RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x1433 and 500x16)
-    log: UserWarning: Using a target size (torch.Size([64])) that is different to the input size (torch.Size([64, 1])).
+    log: UserWarning: Using a target size (4) that is different to the input size (4, 1).
 Stays quiet:
     log: Epoch 1 loss 0.5 | input shape (32, 3, 224, 224) | Epoch 2 loss 0.4
     log: RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB

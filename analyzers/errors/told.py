@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from mltd.runs.event import EventKind
+from mltd.runs.state import RunState, is_terminal
 
 from ..core.calibration import finding_confidence
-from ..core.failure import failure_evidence, first_of, message_line, own_frame, unresolved
+from ..core.failure import (
+    failure_evidence,
+    first_of,
+    history,
+    message_line,
+    own_frame,
+    unresolved,
+)
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.view import PlacedEvent, RunView
 from .book import Match, fill, match
@@ -29,6 +38,9 @@ _LAST_WORDS = 40
 """Lines: an error this close to the end of a log may be why it ended."""
 
 
+_FINALLY = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """An event, what it means, and whether the run survived it."""
@@ -41,6 +53,8 @@ class Told:
     """Nothing shows that the run went on."""
     is_first: bool
     """It is the first cause among all that ended the run."""
+    is_history: bool = False
+    """It ended an earlier attempt, which a later one followed in the same file."""
 
 
 _known: WeakKeyDictionary[RunView, tuple[list[PlacedEvent], list[Told]]] = WeakKeyDictionary()
@@ -55,13 +69,13 @@ def told(view: RunView) -> list[Told]:
 
 
 def _read(view: RunView) -> Iterator[Told]:
-    from mltd.runs.state import is_terminal
-
     open_ends = unresolved(view)
     fatal = [placed for placed in open_ends if is_terminal(placed.event)]
     first = first_of(view, fatal)
     fatal_ids = {id(placed.event) for placed in fatal}
     open_ids = {id(placed.event) for placed in open_ends}
+    past_ids = {id(placed.event) for placed in history(view)}
+    progress = _progress(view)
     for placed in view.events:
         if placed.event.kind not in _SPEAKING:
             continue
@@ -70,13 +84,28 @@ def _read(view: RunView) -> Iterator[Told]:
             continue
         key = id(placed.event)
         near_end = placed.source.lines - placed.event.last_line <= _LAST_WORDS
+        went_on = progress.get(id(placed.source), 0) > placed.event.last_line
+        is_open = key in open_ids or placed.event.kind is EventKind.WARNING
         yield Told(
             placed,
             found,
             is_fatal=key in fatal_ids,
-            is_last_word=key in open_ids and near_end,
+            is_last_word=is_open and near_end and not went_on,
             is_first=first is not None and first.event is placed.event,
+            is_history=key in past_ids,
         )
+
+
+def _progress(view: RunView) -> dict[int, int]:
+    """Per file, the line of the last record of metrics."""
+    last: dict[int, int] = {}
+    for series in view.series:
+        if series.role is None or series.role.startswith("axis/") or not len(series):
+            continue
+        if not series.name.startswith("wandb "):
+            key = id(view.run.files[series.file])
+            last[key] = max(last.get(key, 0), int(series.lines[-1]))
+    return last
 
 
 def report(view: RunView, identity: str) -> Iterator[Finding]:
@@ -88,40 +117,59 @@ def report(view: RunView, identity: str) -> Iterator[Finding]:
         first = first_of(view, [one.placed for one in fatal])
         chosen = next(one for one in fatal if first is not None and one.placed is first)
         seen.update(one.match.entry.rule for one in fatal)
-        yield _finding(view, chosen, [one for one in fatal if one is not chosen])
+        before = [one for one in ours if _comes_before(one, chosen)]
+        yield _finding(view, chosen, [one for one in fatal if one is not chosen], before[:1])
     for one in ours:
         rule = one.match.entry
         if one.is_fatal or rule.rule in seen or not _is_heard(one):
             continue
+        if one.is_history and (fatal or seen):
+            continue
         seen.add(rule.rule)
-        yield _finding(view, one, [])
+        yield _finding(view, one, [], [])
+
+
+def _comes_before(one: Told, chosen: Told) -> bool:
+    """An error that said the same before it became fatal is the first to say it."""
+    return (
+        one.is_last_word
+        and not one.is_fatal
+        and one.match.entry.rule == chosen.match.entry.rule
+        and one.placed.source is chosen.placed.source
+        and one.placed.event.line < chosen.placed.event.line
+    )
 
 
 def _is_heard(one: Told) -> bool:
+    if one.is_history:
+        return True
     match one.match.entry.scope:
         case "any":
             return True
         case "unresolved":
-            return one.is_last_word or one.placed.event.kind is EventKind.WARNING
+            return one.is_last_word
         case _:
             return one.is_last_word and one.placed.event.kind is not EventKind.WARNING
 
 
-def _finding(view: RunView, one: Told, others: list[Told]) -> Finding:
+def _finding(view: RunView, one: Told, others: list[Told], before: list[Told]) -> Finding:
     entry, event = one.match.entry, one.placed.event
     values = values_of(one)
     title = fill(entry.title, values) if entry.title else one.match.quote
     ranks = f" (rank {', '.join(map(str, event.ranks[:4]))})" if event.ranks else ""
     place = f" at {values['where']}" if values["where"] and event.frames else ""
     details: dict[str, float | str] = {f"said_{name}": text for name, text in values.items()}
-    details |= {"rule": entry.rule, "is_first": float(one.is_first), "fatal": float(one.is_fatal)}
+    if one.is_history:
+        ranks += " (in an earlier attempt)"
+    details |= {"rule": "" if one.is_history else entry.rule}
+    details |= {"is_first": float(one.is_first), "fatal": float(one.is_fatal)}
     return Finding(
         id=entry.finding,
         title=f"{title}{place}{ranks}"[:400],
         severity=severity_of(view, one),
         confidence=finding_confidence(Basis.OBSERVATION, 0.95 if one.is_fatal else 0.9),
         basis=Basis.OBSERVATION,
-        evidence=(_evidence(one), *(_evidence(other) for other in others[:2])),
+        evidence=tuple(_evidence(said) for said in (*before, one, *others[:2])),
         first_step=event.step,
         details=details,
     )
@@ -139,11 +187,13 @@ def _evidence(one: Told) -> Evidence:
 
 def severity_of(view: RunView, one: Told) -> Severity:
     """Critical if it ended the training, less if that was through or goes on."""
+    if one.is_history:
+        return Severity.INFO
     stated = one.match.entry.severity
     if one.is_fatal:
-        if stated == "info":
-            return Severity.INFO
         return Severity.WARNING if is_through(view, one.placed) else Severity.CRITICAL
+    if one.is_last_word and one.match.entry.at_end and view.state is not RunState.RUNNING:
+        return Severity(one.match.entry.at_end)
     if stated:
         return Severity(stated)
     return Severity.WARNING if one.is_last_word else Severity.INFO
@@ -159,7 +209,8 @@ def is_through(view: RunView, placed: PlacedEvent) -> bool:
             started = other.event.line
         elif other.event.kind is EventKind.FINISHED:
             ended = other.event.line
-    return ended > started
+    # Programs that announce the end whatever happened do so right above the traceback.
+    return ended > started and placed.event.line - ended > _FINALLY
 
 
 def values_of(one: Told) -> dict[str, str]:
@@ -176,4 +227,18 @@ def values_of(one: Told) -> dict[str, str]:
         "place": where or "the line that raised it",
         "code": frame.code if frame is not None else "",
         "quote": one.match.quote,
+        "file": named_path(one.match.quote) or "the file",
     }
+
+
+_QUOTED = re.compile(r"""["'`](?P<path>[^"'`\n]*[/\\.][^"'`\n]*)["'`]""")
+_BARE = re.compile(
+    r"(?<![\w:/.])(?P<path>[~$./\w+-]*/[\w./~$@+=-]+|[\w-]+\.[a-z]\w{1,11})(?![\w/])"
+)
+
+
+def named_path(text: str) -> str:
+    """The path that a message is about: the first in quotes, else the first that looks like one."""
+    after = text.partition(": ")[2] or text
+    found = _QUOTED.search(after) or _BARE.search(after)
+    return found["path"].strip().rstrip(".:,") if found else ""

@@ -103,7 +103,7 @@ class DeadUnits:
                 *([now.curve.evidence(0, len(now.curve) - 1)] if now else []),
             ),
             first_step=curve.step(first),
-            details={"share": level, "kind": kind},
+            details={"share": level, "kind": kind, "after": float(first)},
         )
 
     def _onset(self, share: Share) -> int:

@@ -2,7 +2,8 @@
 
 What it sees: a norm of at least ten times the median of the 128 points before it, sustained over
     three points or doubling on three points in a row, or one that grows thirtyfold over the run,
-    while the loss gets worse. A norm that is logged multiplied by the loss scale is divided first.
+    while the loss gets worse; or one that begins ten times too large beside a loss far above
+    that of a guess. A norm that is logged multiplied by the loss scale is divided first.
 Why it matters: updates of that size throw away what was learned; the next step is often NaN. The
     climb usually shows a few steps before the loss moves.
 Fires on:
@@ -61,7 +62,8 @@ class ExplodingGradients:
             climb, severity = max(alarms, key=lambda pair: (pair[1].rank, -pair[0].start))
             yield self._report(view, curve, climb, severity, len(alarms))
             return
-        if (grown := self._growth(view, curve)) is not None:
+        grown = self._growth(view, curve) or self._from_the_start(view, curve)
+        if grown is not None:
             yield grown
             return
         if noted:
@@ -118,13 +120,35 @@ class ExplodingGradients:
             details={"factor": climb.factor, "points": climb.over, "peak": climb.peak},
         )
 
+    def _from_the_start(self, view: RunView, curve: Curve) -> Finding | None:
+        """Huge gradients of a loss far beyond that of a guess, before anything was learned."""
+        now = learning(view)
+        if now is None or now.chance is None or len(curve) < 20 or now.is_broken:
+            return None
+        first, last = median(curve.y[:5]), median(curve.y[-max(8, len(curve) // 10) :])
+        if not (now.first > 3 * now.chance and now.last < 1.5 * now.chance):
+            return None
+        if not first > self.least_factor * last > 0:
+            return None
+        return Finding(
+            id=self.id,
+            title=f"{curve.name} begins at {first:.3g}, {first / last:.3g}x what it becomes, and "
+            f"{now.curve.name} at {now.first:.4g}, {now.first / now.chance:.2g}x that of a guess",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.75),
+            basis=Basis.RESEARCH,
+            evidence=(curve.evidence(0, len(curve) - 1), now.curve.evidence(0)),
+            first_step=curve.step(0),
+            details={"factor": first / last, "from_start": 1.0},
+        )
+
     def _growth(self, view: RunView, curve: Curve) -> Finding | None:
         """A norm that grows too steadily for a jump, or too early to have had a usual size."""
         now = learning(view)
         if len(curve) < 8 or now is None or view.facts.is_cyclic or view.facts.is_grad_norm_scaled:
             return None
-        is_worse = now.is_broken or (now.first > 0 and now.last > 1.3 * max(now.best, 0.0))
-        if not is_worse or (now.has_learned and not now.is_broken):
+        is_worse = now.is_broken or (now.first > 0 and now.last > 1.15 * max(now.best, 0.0))
+        if not (is_worse or now.is_flat) or (now.has_learned and not now.is_broken):
             return None
         first = median(curve.y[:5])
         finite = np.flatnonzero(np.isfinite(curve.y))

@@ -34,9 +34,11 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..loss.outcomes import is_fine_tuning
 from .calm import calmly, median
 from .layers import LayerCurve, gradient_layers, gradient_norm, without_embeddings
 from .learning import learning
+from .scales import fall_of_series
 from .shares import measured
 
 _EMPTY = re.compile(
@@ -63,7 +65,7 @@ class FrozenLayers:
         if (said := self._in_messages(view)) is not None:
             yield said
             return
-        if self._rate_is_zero(view):
+        if self._rate_is_zero(view) or _skips_steps(view):
             return
         for look in (self._updates, self._evaluations, self._layers, self._norm):
             found = look(view)
@@ -171,10 +173,18 @@ class FrozenLayers:
             0,
             f"{len(still)} of {len(still) + len(moving)} layers get a gradient of exactly 0, "
             f"{still[0].curve.name} among them",
-            Severity.WARNING if is_flat else Severity.INFO,
+            Severity.WARNING if self._is_unwanted(view, still, is_flat=is_flat) else Severity.INFO,
             0.75,
             {"by": "layers", "count": float(len(still))},
         )
+
+    @staticmethod
+    def _is_unwanted(view: RunView, still: list[LayerCurve], *, is_flat: bool) -> bool:
+        """Fine-tuning freezes on purpose, and says so; a training from scratch does not."""
+        if _is_dead(view):
+            return False
+        always = all(np.all(layer.curve.y[:4096] == 0.0) for layer in still)
+        return is_flat or (always and bool(view.settings) and not is_fine_tuning(view))
 
     def _norm(self, view: RunView) -> Finding | None:
         """A norm of 0 throughout may be a matter of digits: information only."""
@@ -211,6 +221,20 @@ class FrozenLayers:
             first_step=curve.step(first),
             details=details,
         )
+
+
+def _skips_steps(view: RunView) -> bool:
+    """Steps that a loss scaler skips change nothing either; that is another finding."""
+    scale, norm = view.curve("loss_scale"), gradient_norm(view)
+    if scale is not None and fall_of_series(scale) is not None:
+        return True
+    return norm is not None and len(norm) > 0 and not np.isfinite(norm.y[-3:]).any()
+
+
+def _is_dead(view: RunView) -> bool:
+    """Units that are never active leave the layers before them without gradient."""
+    kinds = ("dead_units", "zero_gradients")
+    return any(share.level() >= 0.7 for kind in kinds for share in measured(view, kind))
 
 
 def _digits(value: float) -> int:

@@ -24,18 +24,27 @@ class Learning:
     last: float
     is_broken: bool
     """Its last values are not finite."""
+    chance: float | None = None
+    """The loss of a guess, where the number of classes is known."""
 
     @property
     def is_flat(self) -> bool:
-        """Still about where it began, so whatever moves the weights does not help."""
+        """Still about where it began, or no better than a guess."""
         if self.is_broken or not self.first > 0:
             return False
-        return self.last > FLAT * self.first and self.best > 0.8 * self.first
+        return self.is_at_chance or (self.last > FLAT * self.first and self.best > 0.8 * self.first)
+
+    @property
+    def is_at_chance(self) -> bool:
+        """As good as a guess, however high it began."""
+        if self.chance is None:
+            return False
+        return 0.93 * self.chance < self.last < 1.5 * self.chance and self.best > 0.8 * self.chance
 
     @property
     def has_learned(self) -> bool:
         """Well below where it began."""
-        return self.first > 0 and self.last < 0.7 * self.first
+        return self.first > 0 and self.last < 0.7 * self.first and not self.is_at_chance
 
     @property
     def fall(self) -> float:
@@ -63,7 +72,13 @@ def learning(view: RunView) -> Learning | None:
         best=best,
         last=median(tail),
         is_broken=not np.isfinite(tail[-3:]).any(),
+        chance=_chance(view),
     )
+
+
+def _chance(view: RunView) -> float | None:
+    classes = view.settings.number("classes") or view.settings.number("vocab_size")
+    return float(np.log(classes)) if classes is not None and 1 < classes < 1e9 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,34 @@ class VanishingGradients:
         now = learning(view)
         layers = without_embeddings(gradient_layers(view))
         found = self._by_layer(layers, now) if layers else self._by_norm(view, now)
+        found = found or (self._at_first(layers, now) if layers else None)
         if found is not None:
             yield found
+
+    def _at_first(self, layers: list[LayerCurve], now: Learning | None) -> Finding | None:
+        """Hardly any gradient in the first layers for a quarter of the run, and no learning."""
+        first, last = layers[0].curve, layers[-1].curve
+        count = min(len(first), len(last))
+        quarter = count // 4
+        if quarter < LEAST_POINTS or now is None or now.has_learned or len(layers) < 3:
+            return None
+        low, high = median(first.y[:quarter]), median(last.y[:quarter])
+        if not 0 < low < 30 * self.most_ratio * high or not first.y[0] < 1e-3 * last.y[0]:
+            return None
+        loss = now.curve.y[: max(4, len(now.curve) // 4)]
+        if not abs(median(loss[-8:]) - now.first) < 0.03 * abs(now.first):
+            return None
+        return Finding(
+            id=self.id,
+            title=f"{first.name} begins at {first.y[0]:.2g} and is {low:.2g} in the first quarter, "
+            f"{low / high:.2g} of {last.name}, while {now.curve.name} does not move",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.8),
+            basis=Basis.RESEARCH,
+            evidence=(first.evidence(0, quarter), last.evidence(0, quarter)),
+            first_step=first.step(0),
+            details={"ratio": low / high, "layers": float(len(layers)), "at_first": 1.0},
+        )
 
     def _by_layer(self, layers: list[LayerCurve], now: Learning | None) -> Finding | None:
         first, last = layers[0].curve, layers[-1].curve

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..core.facts import Facts
@@ -45,7 +47,7 @@ def _is_averaged(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
     if len(signs) < _BLOCK:
         return False
     turns = float(np.mean(signs[1:] != signs[:-1]))
-    return turns < min(SMOOTH, 2 / 3 - 4 * np.sqrt(2 / 9 / len(signs)))
+    return turns < min(SMOOTH, 2 / 3 - 4 * math.sqrt(2 / 9 / len(signs)))
 
 
 def _is_noise_free(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:

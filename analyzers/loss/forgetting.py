@@ -30,7 +30,6 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .outcomes import as_fraction
 
 _TASK = re.compile(
     r"\b(?:task|domain|dataset|old|previous|source|lang|subset|phase|stage)\b|\btask\w"
@@ -59,17 +58,23 @@ class Forgetting:
                 continue
             if not is_task and (bare == "loss" or not curve.role.startswith(("val/", "test/"))):
                 continue
-            values = as_fraction(curve) if bare == "accuracy" else -curve.y
-            if not np.isfinite(values).all():
+            _, _, mean, _, _, counts = curve.bins
+            if (counts == 0).any():
                 continue
-            best = self._lost_since(values)
-            if best is not None and (is_task or self._training_is_fine(view, curve, best)):
-                yield self._report(curve, best)
+            if curve.only_changes:
+                # A bar tells only changes; what it goes on to show was measured again.
+                silent = (_end_of_training(view) - float(curve.x[-1])) / max(curve.spacing, 1e-12)
+                mean = np.concatenate([mean, np.repeat(mean[-1:], int(np.clip(silent, 0, 8)))])
+            best = self._lost_since(mean if bare == "accuracy" else -mean)
+            if best is None:
+                continue
+            position = min(best * curve.bin_width, len(curve) - 1)
+            if is_task or self._training_is_fine(view, curve, position):
+                yield self._report(curve, position)
 
     def _lost_since(self, goodness: Floats) -> int | None:
-        smooth = np.array(
-            [np.median(goodness[max(0, i - 1) : i + 2]) for i in range(len(goodness))]
-        )
+        padded = np.concatenate([goodness[:1], goodness, goodness[-1:]])
+        smooth = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
         best = int(np.argmax(smooth))
         gain = float(smooth[best] - smooth[0])
         now = float(np.median(goodness[-3:]))
@@ -77,7 +82,10 @@ class Forgetting:
             return None
         jitter = float(np.median(np.abs(np.diff(goodness))))
         dropped = float(smooth[best]) - now
-        return best if dropped > self.lost * gain and dropped > 4 * jitter else None
+        if dropped <= self.lost * gain or dropped <= 4 * jitter:
+            return None
+        # The best may be long ago: what counts is when it was last nearly as good.
+        return int(np.flatnonzero(goodness >= smooth[best] - 0.1 * dropped)[-1])
 
     def _training_is_fine(self, view: RunView, curve: Curve, best: int) -> bool:
         """Else the whole training is lost, which is another finding."""
@@ -102,3 +110,9 @@ class Forgetting:
             first_step=curve.step(min(best + 1, len(curve) - 1)),
             details={"best": float(curve.y[best]), "now": last},
         )
+
+
+def _end_of_training(view: RunView) -> float:
+    """The last step that the training loss reached."""
+    loss = view.curve("train/loss")
+    return float(loss.x[-1]) if loss is not None and len(loss) else 0.0

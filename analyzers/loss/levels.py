@@ -128,3 +128,12 @@ def is_warming_up(view: RunView, curve: Curve, share: float = 0.5) -> bool:
     if warm is None or len(curve) == 0:
         return False
     return bool(curve.x[-1] < warm + max(64 * curve.spacing, share * warm))
+
+
+def is_too_coarse(view: RunView, curve: Curve) -> bool:
+    """True if the printed digits hide changes that would matter."""
+    if not view.facts.is_quantised(curve):
+        return False
+    tail = curve.y[-64:]
+    tail = tail[np.isfinite(tail)]
+    return len(tail) == 0 or curve.grain > 0.005 * abs(float(np.median(tail)))

@@ -26,6 +26,7 @@ import numpy as np
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
+from ..core.excursions import backdate
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
@@ -42,7 +43,7 @@ class LossDivergence:
     events: ClassVar[tuple[str, ...]] = ()
     least_rise: float = 0.10
     """Rise over the best level, as a share of it."""
-    sure: float = 6.0
+    sure: float = 5.0
     """Rise in errors of a window's level."""
     tiny: float = 0.02
     """Below this share of the first level a run has converged: only absolute rises count."""
@@ -59,8 +60,8 @@ class LossDivergence:
 
     def _has_risen(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         levels = shape.levels
-        # The lower of the last two windows: one window may hold a spike that comes back.
-        now = float(min(levels[-1], levels[-2]))
+        # One window may hold a spike that comes back; the middle of three does not.
+        now = float(np.median(levels[-3:])) if len(levels) >= 15 else float(min(levels[-2:]))
         reference = min(shape.best, shape.first)
         rise = now - reference
         if rise <= 0:
@@ -72,7 +73,7 @@ class LossDivergence:
             return False
         if shape.points < 15:
             return self._rises_over_epochs(levels, shape)
-        if rise < self.sure * np.sqrt(2.0) * shape.error:
+        if rise < self.sure * shape.error:
             return False
         # A level that was there before for as long is how this loss wanders.
         later = levels[shape.best_window :]
@@ -128,13 +129,17 @@ class LossDivergence:
         after = int(np.searchsorted(curve.x, best_step))
         reference = min(shape.best, shape.first)
         near = np.abs(np.diff(curve.y[max(0, after - 64) : after + 8]))
-        usual = 2 * float(np.median(near[np.isfinite(near)])) if np.isfinite(near).any() else 0.0
+        near = near[np.isfinite(near)]
+        usual = 2 * float(np.median(near)) if len(near) else 0.0
         limit = max(usual, min(0.05 * (shape.last - reference), 0.25 * abs(reference)))
         low = np.flatnonzero(curve.y[after:] <= reference + limit)
-        onset = after + int(low[-1]) + 1 if len(low) else after
+        onset = min(after + int(low[-1]) + 1 if len(low) else after, len(curve) - 1)
         for excursion in curve.excursions:
             stays = excursion.end is None or excursion.points > 100
-            if after <= excursion.start < onset and stays:
-                onset = excursion.start
+            if after <= excursion.start and stays:
+                onset = min(
+                    onset,
+                    backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after),
+                )
                 break
-        return min(onset, len(curve) - 1)
+        return onset

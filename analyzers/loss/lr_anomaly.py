@@ -54,6 +54,7 @@ class LearningRateAnomaly:
         if bad.any():
             yield self._impossible(curve, int(np.argmax(bad)))
             return
+        yield from self._restarts(curve)
         yield from self._jumps(view, curve)
         yield from self._ends_early(view, curve)
 
@@ -62,7 +63,10 @@ class LearningRateAnomaly:
         if len(curve) < 4 or curve.axis_name == "index" or curve.is_interleaved:
             return False
         loss = view.curve("train/loss") or view.curve("val/loss")
-        return len(curve) >= 16 or (loss is not None and len(curve) >= 0.5 * len(loss))
+        if loss is None or len(loss) == 0:
+            return len(curve) >= 16
+        covers = float(curve.x[-1]) >= 0.5 * float(loss.x[-1])
+        return covers and (len(curve) >= 16 or len(curve) >= 0.5 * len(loss))
 
     def _impossible(self, curve: Curve, at: int) -> Finding:
         return Finding(
@@ -76,11 +80,33 @@ class LearningRateAnomaly:
             details={"kind": "impossible"},
         )
 
+    def _restarts(self, curve: Curve) -> Iterator[Finding]:
+        """A resumed run must go on with the rate that it had at that step."""
+        for restart in curve.restarts:
+            if restart.at < 3 or restart.at >= len(curve):
+                continue
+            before = float(restart.before[0] if len(restart.before) else curve.y[restart.at - 1])
+            now = float(curve.y[restart.at])
+            if before <= 0 or 0.67 < now / before < 1.5:
+                continue
+            yield Finding(
+                id=self.id,
+                title=f"{curve.name} was {before:.4g} and is {now:.4g} after the run was resumed "
+                f"at {curve.axis_name} {curve.step(restart.at):.10g}",
+                severity=Severity.WARNING,
+                confidence=finding_confidence(Basis.OBSERVATION, 0.92),
+                basis=Basis.OBSERVATION,
+                evidence=(curve.evidence(restart.at, None, f"{before:.4g} -> {now:.4g}"),),
+                first_step=curve.step(restart.at),
+                details={"kind": "resume", "factor": now / before},
+            )
+            return
+
     def _jumps(self, view: RunView, curve: Curve) -> Iterator[Finding]:
         rates = curve.y
         peak = float(rates.max())
         before, after = rates[:-1], rates[1:]
-        up = (after > self.jump * before) & (before > 0.02 * peak) & (after > 0.1 * peak)
+        up = (after > self.jump * before) & (before > 0) & (after > 0.1 * peak)
         warm = view.facts.warmup_until
         if warm is not None:
             # A warm-up in few logged points looks like jumps, and is none.
@@ -95,6 +121,8 @@ class LearningRateAnomaly:
         at = int(places[0])
         factor = rates[at] / rates[at - 1]
         hurts = self._loss_reacts(view, curve.step(at))
+        if rates[at - 1] < 0.02 * peak and not hurts:
+            return  # a warm-up at a constant low rate ends so
         yield Finding(
             id=self.id,
             title=f"{curve.name} jumped {factor:.3g}x, from {rates[at - 1]:.4g} to "

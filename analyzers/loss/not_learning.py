@@ -28,7 +28,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .levels import Shape, begins_at_start, is_warming_up, shape_of
+from .levels import Shape, begins_at_start, is_too_coarse, is_warming_up, shape_of
 from .outcomes import accuracy, as_fraction, chance_loss, classes, is_fine_tuning, is_improving
 
 
@@ -51,13 +51,13 @@ class NotLearning:
             curve is None
             or curve.is_interleaved
             or not view.facts.is_monotone
-            or view.facts.is_quantised(curve)
+            or is_too_coarse(view, curve)
         ):
             return
         shape = shape_of(curve)
         if shape is None or not self._had_its_chance(view, curve) or is_improving(view):
             return
-        if not self._is_flat(shape) or is_fine_tuning(view):
+        if is_fine_tuning(view) or not (self._is_flat(shape) or self._stays_at_chance(view, shape)):
             return
         yield self._report(view, curve, shape)
 
@@ -75,12 +75,21 @@ class NotLearning:
         size = abs(shape.first)
         if size == 0 or np.ptp(shape.levels) == 0:
             return size > 0
-        best_half = float(np.min(shape.levels[len(shape.levels) // 2 :]))
-        moved = abs(shape.first - float(np.median(shape.levels[-max(2, len(shape.levels) // 4) :])))
         noise = 3 * shape.error
-        return (
-            moved < max(self.flat * size, noise) and shape.first - best_half < 0.06 * size + noise
-        )
+        now = float(np.median(shape.levels[-max(2, len(shape.levels) // 4) :]))
+        won = shape.first - now < max(self.flat * size, noise)
+        ever_won = shape.first - shape.best < 0.06 * size + noise
+        # What rises by more is divergence, another finding.
+        return won and ever_won and now - shape.first < max(0.1 * size, noise)
+
+    def _stays_at_chance(self, view: RunView, shape: Shape) -> bool:
+        """A wild beginning that ends in guessing has not learned either."""
+        guess = chance_loss(view)
+        if guess is None or len(shape.levels) < 10:
+            return False
+        later = shape.levels[len(shape.levels) * 2 // 5 :]
+        is_guessing = np.all(np.abs(later - guess) < self.flat * guess)
+        return bool(is_guessing) and shape.best > 0.95 * guess
 
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
         evidence: list[Evidence] = [curve.evidence(0, len(curve) - 1)]

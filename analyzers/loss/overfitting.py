@@ -83,7 +83,8 @@ class Overfitting:
             return
         gained = self._outcome_gain(view, val.step(low))
         still_better = gained is not None and (
-            gained > 1.0 or (gained > -0.5 and now < self.harmless * values[low])
+            (gained > 1.0 and now < 1.5 * values[low])
+            or (gained > -0.5 and now < self.harmless * values[low])
         )
         yield self._report(view, train, val, low, now, then, latest, still_better=still_better)
 

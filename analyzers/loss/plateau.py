@@ -28,7 +28,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .levels import Shape, begins_at_start, shape_of
+from .levels import Shape, begins_at_start, is_too_coarse, shape_of
 from .outcomes import is_fine_tuning, is_improving
 
 
@@ -44,6 +44,10 @@ class Plateau:
     """Share of the run that must be flat."""
     stuck_above: float = 0.75
     """Share of the first level above which a flat loss is stuck."""
+    stuck_at_once: float = 0.6
+    """The same for a loss that was flat nearly from the start,"""
+    at_once: float = 0.2
+    """that is within this share of the run."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss."""
@@ -52,12 +56,14 @@ class Plateau:
             curve is None
             or curve.is_interleaved
             or not view.facts.is_monotone
-            or view.facts.is_quantised(curve)
+            or is_too_coarse(view, curve)
         ):
             return
         shape = shape_of(curve)
         if shape is None or len(shape.levels) < 10 or shape.fall <= 3 * shape.error:
             return
+        if shape.last > 1.15 * abs(shape.best) + 4 * shape.error:
+            return  # it was better before: that is divergence
         flat = self._flat_since(shape)
         if flat is None or shape.fall < 0.03 * abs(shape.first):
             return
@@ -72,16 +78,27 @@ class Plateau:
         since = int(outside[-1]) + 1 if len(outside) else 0
         return since if len(levels) - since >= self.least_share * len(levels) else None
 
+    def _is_stuck(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> bool:
+        """High and flat at a full rate; lower only if it was flat nearly from the start."""
+        if not begins_at_start(curve) or is_fine_tuning(view):
+            return False
+        share = shape.last / shape.first
+        from_start = flat <= self.at_once * len(shape.levels)
+        if share > self.stuck_above:
+            return not (view.facts.is_decayed and not from_start) and not is_improving(view)
+        return share > self.stuck_at_once and from_start and self._validation_is_flat(view)
+
+    def _validation_is_flat(self, view: RunView) -> bool:
+        """Validation must agree that nothing is learned any more."""
+        val = view.curve("val/loss")
+        if val is None or len(val) < 5 or not np.isfinite(val.y).all():
+            return val is None
+        later = val.y[len(val) // 4 :]
+        return bool(abs(later[0] - np.median(later[-2:])) < 0.03 * abs(later[0]))
+
     def _report(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> Finding:
         at = int(np.searchsorted(curve.x, shape.starts[flat]))
-        is_stuck = (
-            shape.last > self.stuck_above * shape.first
-            and shape.first > 0
-            and begins_at_start(curve)
-            and not view.facts.is_decayed
-            and not is_fine_tuning(view)
-            and not is_improving(view)
-        )
+        is_stuck = shape.first > 0 and self._is_stuck(view, curve, shape, flat)
         kind = "stuck" if is_stuck else "converged or at its floor"
         title = (
             f"{curve.name} is flat at {shape.last:.4g} since {curve.axis_name} "

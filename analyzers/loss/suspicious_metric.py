@@ -31,7 +31,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .levels import level_at, shape_of
+from .levels import Shape, level_at, shape_of
 from .outcomes import as_fraction, classes
 
 
@@ -114,14 +114,15 @@ class SuspiciousMetric:
         learned = shape.last < 0.35 * shape.first
         lowest = float(np.min(val.y))
         never_good = lowest > 0.75 * shape.first and lowest > 3 * shape.last
-        if not (learned and never_good) or not self._was_apart_early(train, val, shape.first):
+        is_lost = learned and never_good and self._was_apart_early(train, val, shape.first)
+        if not is_lost and not self._is_always_apart(train, val, shape):
             return
         evidence: list[Evidence] = [val.evidence(0, len(val) - 1), train.evidence(len(train) - 1)]
         yield Finding(
             id=self.id,
             title=f"{val.name} never fell below {lowest:.4g} in {len(val)} evaluations while "
-            f"{train.name} went from {shape.first:.4g} to {shape.last:.4g}: validation was bad "
-            "from the first evaluation on",
+            f"{train.name} went from {shape.first:.4g} to {shape.last:.4g}: validation is far off "
+            "since the first evaluation",
             severity=Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.88),
             basis=Basis.OBSERVATION,
@@ -129,6 +130,15 @@ class SuspiciousMetric:
             first_step=val.step(0),
             details={"kind": "validation"},
         )
+
+    def _is_always_apart(self, train: Curve, val: Curve, shape: Shape) -> bool:
+        """Several times the training loss at every evaluation, the first ones included."""
+        if len(val) < 4 or shape.last > 0.5 * shape.first or float(np.min(val.y)) <= 0:
+            return False
+        levels = np.array([level_at(train, step) for step in val.x[:64].tolist()])
+        ratios = val.y[:64] / np.maximum(levels, 1e-12)
+        is_apart = float(np.min(ratios[:3])) > 2.2 and float(np.min(ratios)) > 2.0
+        return is_apart and float(np.min(val.y)) > 0.35 * shape.first
 
     def _was_apart_early(self, train: Curve, val: Curve, first: float) -> bool:
         """A wrong path parts them once anything is learned; memorising has a minimum first."""

@@ -23,6 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.calibration import finding_confidence
+from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
@@ -39,6 +40,8 @@ class Underfitting:
     roles: ClassVar[tuple[str, ...]] = ("train/accuracy", "val/accuracy", "train/loss")
     events: ClassVar[tuple[str, ...]] = ()
     low: float = 0.7
+    poor: float = 0.5
+    """Accuracy below which a complete run is underfitted even if it still creeps on."""
     least_share: float = 0.4
 
     def examine(self, view: RunView) -> Iterator[Finding]:
@@ -46,7 +49,7 @@ class Underfitting:
         train, val = view.curve("train/accuracy"), view.curve("val/accuracy")
         if train is None or val is None or len(val) < 5 or not view.facts.is_monotone:
             return
-        if view.facts.is_decayed or view.facts.is_cyclic or not begins_at_start(train):
+        if view.facts.is_cyclic or not begins_at_start(train):
             return
         if view.settings.number("vocab_size") is not None or is_warming_up(view, train):
             return
@@ -58,9 +61,11 @@ class Underfitting:
         now = float(np.median(measured[-max(3, len(measured) // 10) :]))
         known = classes(view)
         learned = known is None or fitted > 2.0 / known
-        if fitted >= self.low or abs(fitted - now) > 0.1 or not learned:
+        if fitted >= self.low or fitted - now > 0.1 or not learned:
             return
         since = self._flat_since(reached)
+        if since is None and fitted < self.poor and self._is_complete(view, train):
+            since = 0
         if since is None:
             return
         yield Finding(
@@ -72,8 +77,14 @@ class Underfitting:
             basis=Basis.RESEARCH,
             evidence=(train.evidence(since, len(train) - 1), val.evidence(len(val) - 1)),
             first_step=train.step(since),
-            details={"accuracy": fitted},
+            details={"accuracy": fitted, "validation": now},
         )
+
+    def _is_complete(self, view: RunView, curve: Curve) -> bool:
+        """All planned steps are done, so what was reached is the result."""
+        planned = view.planned_steps
+        is_counted = planned is not None and curve.axis_name == "step"
+        return is_counted and float(curve.x[-1]) >= 0.97 * (planned or 0.0)
 
     def _flat_since(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int | None:
         width = max(1, len(values) // 20)

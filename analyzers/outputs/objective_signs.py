@@ -125,8 +125,11 @@ def _policy(view: RunView) -> Iterator[Sign]:
     entropy, reward = view.curve("entropy"), view.curve("reward")
     if entropy is None or reward is None or len(entropy) < 8:
         return
-    start = abs(first_level(entropy))
-    if not start > 0:
+    # The largest of the first values: a collapse may take only a few steps.
+    _, _, means, _, _, counts = entropy.bins
+    early = np.abs(means[counts > 0][: max(3, len(entropy) // 50)])
+    start = float(early.max()) if len(early) else 0.0
+    if not 0 < start < np.inf:
         return
     end = ending(entropy, lambda v: np.abs(v) < 0.1 * start, 5, 0.2)
     if end is None:

@@ -37,8 +37,8 @@ def repetition(text: str) -> Repetition | None:
     """
     said = _PADDING.sub(" ", text[:_MOST_CHARACTERS]).strip().strip("\"'`")
     words = _WORD.findall(said)
-    words = words[len(words) // 3 :]
     if len(words) >= _LEAST_WORDS:
+        words = words[len(words) // 3 :]
         return _one_word(words) or _phrase(" ".join(words))
     letters = re.sub(r"\s+", "", said)
     if letters.isdigit() or len(letters) < _LEAST_CHARACTERS:

@@ -18,6 +18,7 @@ ENOUGH = 3
 """Repeating samples in a row that leave no doubt."""
 YOUNG = 0.1
 """Share of the plan before which an untrained model may still stammer."""
+_OVER = (RunState.FINISHED, RunState.FAILED, RunState.STALLED)
 _LONG = 32
 """Repeated tokens with which a lone sample is enough."""
 
@@ -74,7 +75,7 @@ def sampled_signs(view: RunView) -> Iterator[Sign]:
 
 def _is_young(view: RunView, last: PlacedEvent) -> bool:
     """True while a model that has only ever stammered may still be about to learn."""
-    if view.state in (RunState.FINISHED, RunState.FAILED):
+    if view.run.is_over or view.state in _OVER:
         return False
     step = last.event.step
     if step is None:

@@ -11,6 +11,7 @@ import numpy as np
 from mltd.runs.harvest import Floats
 from mltd.runs.roles import normalise
 from mltd.runs.run import Run
+from mltd.runs.state import RunState
 
 from ..core.curve import Curve
 from ..core.settings_lookup import Settings
@@ -25,6 +26,7 @@ _ASIDE = re.compile(
 _PLACE = re.compile(r"[/\\]|\d{4}-\d\d-\d\d|\d\d:\d\d")
 _SEED = re.compile(r"(?:^|[_\-./=])seed[_=-]?(\d+)(?=$|[_\-./])", re.IGNORECASE)
 METRICS = ("val/accuracy", "val/loss", "train/accuracy", "train/loss")
+LEAST_POINTS = 5
 _REACHED = 0.9
 """Share of the usual length that a run must have to be compared."""
 
@@ -83,14 +85,19 @@ def _seed(run: Run) -> float | None:
 
 def endings(group: Sequence[Sibling]) -> list[Ending]:
     """The best metric that the runs share, at the last step that they share."""
-    views = [(sibling, RunView(sibling.run)) for sibling in group]
+    # A run that broke off says nothing about where the training leads.
+    views = [
+        (sibling, view)
+        for sibling in group
+        if (view := RunView(sibling.run)).state is not RunState.FAILED
+    ]
     for role in METRICS:
         curves = [
             (sibling, curve)
             for sibling, view in views
-            if (curve := view.curve(role)) is not None and len(curve)
+            if (curve := view.curve(role)) is not None and len(curve) >= LEAST_POINTS
         ]
-        if len(curves) < max(2, 0.75 * len(group)):
+        if len(curves) < max(2, 0.75 * len(views)):
             continue
         usual = float(np.median([curve.step(len(curve) - 1) for _, curve in curves]))
         full = [(s, c) for s, c in curves if c.step(len(c) - 1) >= _REACHED * usual]

@@ -36,6 +36,12 @@ _WHY = {
     "capacity": "{allocated} are in use by tensors",
 }
 
+_AFTERWARDS = {
+    Severity.CRITICAL: "",
+    Severity.WARNING: " (in an earlier attempt)",
+    Severity.INFO: " (the run went on)",
+}
+
 
 @analyzer
 @dataclass(frozen=True, slots=True)
@@ -49,9 +55,12 @@ class DeviceOutOfMemory:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Look for messages that ended the run; those that were overcome are information."""
         found = lacks(view, "device")
-        fatal = [lack for lack in found if not lack.is_overcome]
+        fatal = [lack for lack in found if not lack.is_overcome and not lack.is_earlier]
+        earlier = [lack for lack in found if lack.is_earlier]
         if fatal:
             yield self._report(view, fatal, Severity.CRITICAL)
+        elif earlier:
+            yield self._report(view, earlier, Severity.WARNING)
         elif found:
             yield self._report(view, found, Severity.INFO)
 
@@ -93,7 +102,7 @@ def _title(shortage: Shortage, phase: str, step: float | None, severity: Severit
             "allocated": shown_bytes(shortage.allocated or 0.0),
         }
         title += f"; {_WHY[shortage.pattern].format(**sizes)}"
-    return title + (" (the run went on)" if severity is Severity.INFO else "")
+    return title + _AFTERWARDS[severity]
 
 
 def _details(shortage: Shortage, phase: str, ranks: int) -> dict[str, float | str]:

@@ -18,21 +18,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from mltd.runs.event import EventKind
 from mltd.runs.harvest import Floats
-from mltd.runs.roles import normalise, shipped
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .measures import curves_of, seconds_of
 from .messages import FEW_WORKERS, matching
 from .pace import is_part, is_running_sum
+from .trends import HUGE, level_edges
 
 _TAIL = 4096
 
@@ -56,7 +58,7 @@ class DataloaderBound:
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """The series decide; without them there are only warnings."""
-        data = next((c for c in view.curves("data_time") if c.series.rank in (None, 0)), None)
+        data = next((c for c in curves_of(view, "data_time") if c.series.rank in (None, 0)), None)
         if data is not None:
             found = self._compare(view, data)
             if found is not None:
@@ -75,23 +77,39 @@ class DataloaderBound:
             return
 
     def _compare(self, view: RunView, data: Curve) -> Finding | None:
-        for step in view.curves("step_time"):
+        for step in curves_of(view, "step_time"):
             same_file = step.series.coordinates is data.series.coordinates
             if not same_file or step.series.rank != data.series.rank or is_part(step.name):
                 continue
             share = self._share(data, step)
             if share is None:
                 continue
-            skip = max(2, min(10, len(share) // 10))
-            later = share[skip:]
-            if len(later) < self.least_points:
+            begin = self._begin(share)
+            if begin is None:
                 return None
+            later = share[begin:]
             usual = float(np.median(later))
             often = float(np.mean(later > 0.8 * self.least_share))
             if usual <= self.least_share or often < self.least_steps:
                 return None
-            return self._report(data, step, usual, often, len(share))
+            return self._report(data, step, usual, often, len(later))
         return None
+
+    def _begin(self, share: Floats) -> int | None:
+        """Position from which on the steps wait, to the end; None if they do not."""
+        skip = max(2, min(10, len(share) // 10))
+        later = share[skip:]
+        if len(later) < self.least_points:
+            return None
+        edges = level_edges(later, max(10, len(later) // 8))
+        begin = len(later)
+        for start, stop in reversed(list(pairwise(edges))):
+            if float(np.median(later[start:stop])) <= self.least_share:
+                break
+            begin = start
+        if len(later) - begin < max(self.least_points, len(later) // 8):
+            return None
+        return 0 if begin == 0 else skip + begin
 
     def _share(self, data: Curve, step: Curve) -> Floats | None:
         """Share of the step that passes in waiting, for the newest points that have both."""
@@ -100,9 +118,9 @@ class DataloaderBound:
         )
         if len(ours) < self.least_points:
             return None
-        wait = data.series.values[-_TAIL:][ours] * _seconds(data)
-        whole = step.series.values[-_TAIL:][theirs] * _seconds(step)
-        good = np.isfinite(wait) & np.isfinite(whole) & (whole > 0) & (wait >= 0)
+        wait = data.series.values[-_TAIL:][ours] * seconds_of(data.series)
+        whole = step.series.values[-_TAIL:][theirs] * seconds_of(step.series)
+        good = (wait >= 0) & (wait < HUGE) & (whole > 1.0 / HUGE) & (whole < HUGE)
         wait, whole = wait[good], whole[good]
         if len(wait) < self.least_points or is_running_sum(whole) or is_running_sum(wait):
             return None
@@ -135,12 +153,3 @@ class DataloaderBound:
 def _middle(curve: Curve) -> float:
     tail = curve.y[-_TAIL:]
     return float(np.median(tail[np.isfinite(tail)])) if np.isfinite(tail).any() else np.nan
-
-
-def _seconds(curve: Curve) -> float:
-    """Factor to seconds, by the unit or by the name; 1 where neither says anything."""
-    known = shipped().units.get(curve.series.unit)
-    if known is not None and known[0] == "s":
-        return known[1]
-    words = set(normalise(curve.name).split())
-    return 1e-3 if words & {"ms", "msec", "millis"} else 1.0

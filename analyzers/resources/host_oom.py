@@ -80,11 +80,14 @@ class HostOutOfMemory:
             title = "the job was killed for using too much host memory"
         if step is not None:
             title += f", after step {step:.10g}"
+        is_earlier = all(lack.is_earlier for lack in found)
+        if is_earlier:
+            title += " (in an earlier attempt)"
         return Finding(
             id=self.id,
             title=title,
-            severity=Severity.CRITICAL,
-            confidence=finding_confidence(basis, 0.95 if states else 0.8),
+            severity=Severity.WARNING if is_earlier else Severity.CRITICAL,
+            confidence=finding_confidence(basis, 0.95 if states else 0.65),
             basis=basis,
             evidence=tuple(dict.fromkeys((best.evidence, *(lack.evidence for lack in found[:3])))),
             first_step=step,

@@ -32,6 +32,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .measures import curves_of
 from .messages import lacks
 from .trends import hinge, rank_correlation, thinned
 
@@ -59,8 +60,8 @@ class MemoryGrowth:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge every memory series on its own."""
         found = []
-        for curve in view.curves("memory"):
-            if curve.series.role == "memory" and not _is_of_machine(curve.name):
+        for curve in curves_of(view, "memory"):
+            if not _is_of_machine(curve.name):
                 growth = self._growth(curve)
                 if growth is not None and not _is_planned(view, growth.first, growth.last):
                     found.append(growth)

@@ -46,6 +46,9 @@ class Lack:
     placed: PlacedEvent
     shortage: Shortage
     is_overcome: bool
+    """The training went on after it."""
+    is_earlier: bool
+    """It ended an attempt after which the same log began another."""
 
     @property
     def evidence(self) -> Evidence:
@@ -70,8 +73,9 @@ def lacks(view: RunView, place: str) -> list[Lack]:
             shortage = read_shortage(text)
             if shortage is not None:
                 if shortage.place == place:
-                    is_overcome = id(placed.event) not in open_ends
-                    found.append(Lack(placed, shortage, is_overcome))
+                    is_overcome = id(placed.event) in view.facts.recovered
+                    is_earlier = not is_overcome and id(placed.event) not in open_ends
+                    found.append(Lack(placed, shortage, is_overcome, is_earlier))
                 break
     return found
 

@@ -11,6 +11,7 @@ from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
 from ..core.view import RunView
+from .measures import curves_of
 from .trends import HUGE, thinned
 
 # fmt: off
@@ -86,7 +87,7 @@ def is_part(name: str) -> bool:
 def _usable(view: RunView, role: str) -> list[Curve]:
     curves = [
         curve
-        for curve in view.curves(role)
+        for curve in curves_of(view, role)
         if curve.series.rank in (None, 0) and not curve.is_interleaved and not is_part(curve.name)
     ]
     live = [curve for curve in curves if not curve.name.endswith(" (progress)")]
@@ -136,8 +137,16 @@ def _stamped(view: RunView) -> Pace | None:
     gaps = np.diff(times)
     if len(gaps) < 16 or not (gaps > 0).any() or (gaps < 0).any():
         return None
-    tick = float(gaps[gaps > 0].min())
-    stride = max(1, int(np.ceil(_FINE * tick / max(float(np.mean(gaps)), 1e-9))))
+    stride = max(1, int(np.ceil(_FINE * _tick(times) / max(float(np.mean(gaps)), 1e-9))))
     if len(gaps) // stride < 16:
         return None
     return _from_sum(curve, x[::stride], times[::stride], "stamps")
+
+
+def _tick(times: Floats) -> float:
+    """The finest difference that the clock of some time stamps shows, in seconds."""
+    for tick in (60.0, 1.0, 0.1, 0.01):
+        left = np.mod(times, tick)
+        if bool(np.all(np.minimum(left, tick - left) < 1e-3 * tick)):
+            return tick
+    return 0.001

@@ -37,7 +37,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 
 _SILENT = re.compile(r"silent for ([\d.e+]+) (d|h|min|s)\b")
-_USUALLY = re.compile(r"grows every ([\d.e+]+) (d|h|min|s)\b")
+_USUALLY = re.compile(r"grows every (?:less than )?([\d.e+]+) (d|h|min|s)\b")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "min": 60.0, "s": 1.0}
 _ROWS = 65_536
 """Records at the end of a log whose time stamps are looked at."""

@@ -93,7 +93,7 @@ class Straggler:
         if excess < max(needed, 4.0 * wobble) or late.sum() < _PARTS - 2 or not late[-1]:
             return None
         rank = list(parts)[worst]
-        return self._report(name, ranks, rank, float(np.exp(excess)), late)
+        return self._report(name, ranks, rank, float(np.exp(min(excess, 50.0))), late)
 
     def _report(
         self,
@@ -104,7 +104,7 @@ class Straggler:
         late: np.ndarray[tuple[int], np.dtype[np.bool_]],
     ) -> Finding:
         curve = ranks[rank]
-        medians = {n: float(np.nanmedian(c.y[np.isfinite(c.y)])) for n, c in ranks.items()}
+        medians = {number: _middle(other) for number, other in ranks.items()}
         usual = float(np.median([m for n, m in medians.items() if n != rank]))
         part = 0 if late.all() else int(np.flatnonzero(~late)[-1]) + 1
         start = part * len(curve) // _PARTS
@@ -126,6 +126,11 @@ class Straggler:
             first_step=curve.step(start),
             details={"rank": float(rank), "factor": factor, "ranks": float(len(ranks))},
         )
+
+
+def _middle(curve: Curve) -> float:
+    _, values = thinned(curve)
+    return float(np.median(values)) if len(values) else np.nan
 
 
 def _measure(series: Series) -> tuple[str, int] | None:

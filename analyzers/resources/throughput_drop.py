@@ -32,8 +32,9 @@ from ..core.calibration import finding_confidence
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .measures import seconds_of
 from .pace import Pace, paces
-from .trends import hinge, level_edges, median_filtered, rank_correlation, spread
+from .trends import floor_filtered, hinge, level_edges, rank_correlation, spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,18 @@ class _Drop:
     after: float
     noise: float = 0.0
     is_gradual: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """How long the slower stretch took, infinite where the log does not tell."""
+        if self.pace.kind == "rate":
+            return np.inf
+        x = self.pace.x
+        steps = float(x[self.stop - 1] - x[self.start]) if self.stop > self.start else 0.0
+        if self.pace.curve.axis_name != "step":
+            steps = float(self.stop - self.start)
+        per_step = float(np.exp(min(self.after, 300.0)))
+        return steps * per_step * seconds_of(self.pace.curve.series)
 
     @property
     def factor(self) -> float:
@@ -68,8 +81,10 @@ class ThroughputDrop:
     steady_factor: float = 1.12
     """The same where the steps are so even that it is twice as clear as it must be."""
     deviations: float = 6.0
-    most_needed: float = 0.6
-    """Logarithm of the factor (1.8) that counts however noisy single steps are."""
+    least_seconds: float = 0.5
+    """Clocks of processors change for longer than a shorter stretch takes."""
+    most_needed: float = 0.4
+    """Logarithm of the factor (1.5) that counts however noisy single steps are."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Ask the paces; they must not contradict each other."""
@@ -89,41 +104,45 @@ class ThroughputDrop:
         slow = pace.slow[skip:]
         if len(slow) < self.least_points:
             return None
-        smooth = median_filtered(slow, 5 if len(slow) < 200 else 9)
+        smooth = floor_filtered(slow, 5 if len(slow) < 200 else 9)
         least = max(5, min(20, len(slow) // 6))
-        edges = level_edges(smooth, least)
-        levels = [float(np.median(smooth[a:b])) for a, b in pairwise(edges)]
         gradual = self._gradual(pace, skip, slow)
         if gradual is not None:
             return gradual
+        edges = level_edges(smooth, least)
+        levels = [float(np.median(smooth[a:b])) for a, b in pairwise(edges)]
         return self._step(pace, skip, slow, edges, levels)
 
     def _step(
         self, pace: Pace, skip: int, slow: Floats, edges: list[int], levels: list[float]
     ) -> _Drop | None:
-        best: _Drop | None = None
+        """The slower stretch that lasts longest, from the first level that is slow enough."""
+        found: list[_Drop] = []
         for number in range(1, len(levels)):
             fastest = min(range(number), key=levels.__getitem__)
+            rise = levels[number] - levels[fastest]
+            end = number + 1
+            while end < len(levels) and levels[end] - levels[fastest] > 0.5 * rise:
+                end += 1
             before = slow[edges[fastest] : edges[fastest + 1]]
-            after = slow[edges[number] : edges[number + 1]]
-            shift = levels[number] - levels[fastest]
+            after = slow[edges[number] : edges[end]]
+            base, level = _floor(before), _floor(after)
+            shift = level - base
             needed = self._needed(before, after, len(slow))
-            if shift < needed or self._is_settling(before, shift):
+            if shift < needed or self._is_settling(before, shift) or _overlap(before, after):
                 continue
-            if best is None or shift > best.after - best.before:
-                start = skip + self._onset(slow, edges[number], levels[fastest], shift)
-                stop = skip + edges[number + 1]
-                noise = max(spread(before), spread(after))
-                best = _Drop(pace, start, stop, levels[fastest], levels[number], noise)
-        return best
+            start = skip + self._onset(slow, edges[number], base, shift)
+            noise = max(_unevenness(before), _unevenness(after))
+            found.append(_Drop(pace, start, skip + edges[end], base, level, noise))
+        return max(found, key=lambda drop: (drop.stop - drop.start, drop.factor), default=None)
 
     def _needed(self, before: Floats, after: Floats, count: int) -> float:
-        noise = max(spread(before), spread(after))
+        noise = max(_unevenness(before), _unevenness(after))
         slow_noise = max(_drift(before), _drift(after))
         is_long = count >= 60
         least = np.log(self.least_factor if is_long else 1.3)
         wanted = min(self.deviations * noise, self.most_needed * (1.0 if is_long else 1.6))
-        return float(max(least, wanted, self.deviations * slow_noise))
+        return float(max(least, wanted, 4.0 * slow_noise))
 
     def _is_settling(self, before: Floats, shift: float) -> bool:
         """A pace that was still moving has no level to fall from (running averages do that)."""
@@ -181,7 +200,7 @@ class ThroughputDrop:
             drop.factor < self.steady_factor
             or drop.after - drop.before < 2.0 * self.deviations * drop.noise
         )
-        is_short = share < 0.08 or (has_recovered and share < 0.25)
+        is_short = has_recovered or share < 0.08 or drop.seconds < self.least_seconds
         # Environments slow down as the agent learns to stay in them longer.
         is_info = is_small or is_short or not view.facts.is_monotone
         resumed = any(
@@ -208,11 +227,31 @@ class ThroughputDrop:
         )
 
 
+def _floor(values: Floats) -> float:
+    """The level of the undisturbed steps."""
+    return float(np.quantile(values, 0.3))
+
+
+def _unevenness(values: Floats) -> float:
+    """Deviation of the faster half; neighbours and pauses only ever make steps slower."""
+    low, middle = np.quantile(values, [0.1, 0.5])
+    return float(middle - low) / 1.2816
+
+
+def _overlap(before: Floats, after: Floats) -> bool:
+    """Neighbours on the machine slow down many steps, but leave some as fast as ever."""
+    edge = min(3, len(after) // 8)
+    usual = float(np.median(before))
+    rise = float(np.median(after)) - usual
+    return float(np.quantile(after[edge:], 0.15)) < usual + 0.25 * rise
+
+
 def _drift(values: Floats) -> float:
-    """Deviation of the medians of tenths: slow changes that are no change of level."""
-    if len(values) < 20:
+    """Deviation of the fast steps of each tenth: slow changes that are no change of level."""
+    if len(values) < 40:
         return 0.0
-    return spread(np.array([float(np.median(part)) for part in np.array_split(values, 10)]))
+    parts = np.array_split(values, 10 if len(values) >= 80 else 5)
+    return spread(np.array([_floor(part) for part in parts]))
 
 
 def _evidence(drop: _Drop) -> Evidence:

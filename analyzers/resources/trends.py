@@ -70,14 +70,15 @@ def hinge(values: Floats) -> int:
     return int(candidates[best])
 
 
-def median_filtered(values: Floats, width: int) -> Floats:
-    """Each value replaced by the median of its neighbourhood: pauses vanish, levels stay."""
+def floor_filtered(values: Floats, width: int) -> Floats:
+    """Each value replaced by a low one of its neighbourhood: pauses vanish, levels stay."""
     if len(values) < 3 or width < 3:
         return values
     half = width // 2
     padded = np.concatenate([np.repeat(values[0], half), values, np.repeat(values[-1], half)])
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
-    return np.asarray(np.median(windows, axis=1))
+    low = (2 * half + 1) * 3 // 10
+    return np.asarray(np.partition(windows, low, axis=1)[:, low])
 
 
 def level_edges(values: Floats, least: int, depth: int = 3) -> list[int]:

@@ -31,7 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
     judge.add_argument("--json", action="store_true")
     judge.add_argument("--misses", action="store_true")
     judge.add_argument("--explain", metavar="RUN_ID")
-    judge.add_argument("--report", type=Path, metavar="FILE", help="write the figures between the file's markers")
+    judge.add_argument(
+        "--report", type=Path, metavar="FILE", help="write the figures between the file's markers"
+    )
     chosen = parser.parse_args(arguments)
     if chosen.command == "generate":
         from .generate import generate

@@ -60,13 +60,19 @@ def spread_of(seeds: list[Features]) -> dict[str, NDArray[np.float64]]:
     """Standard deviation of every feature over the healthy seeds, with a floor."""
     spread: dict[str, NDArray[np.float64]] = {}
     for name in seeds[0]:
-        table = [one[name] for one in seeds if name in one and one[name].shape == seeds[0][name].shape]
+        table = [
+            one[name] for one in seeds if name in one and one[name].shape == seeds[0][name].shape
+        ]
         stacked = np.stack(table)
-        spread[name] = np.maximum(stacked.std(0, ddof=1), 0.02 * np.maximum(1.0, np.abs(stacked).mean(0)))
+        spread[name] = np.maximum(
+            stacked.std(0, ddof=1), 0.02 * np.maximum(1.0, np.abs(stacked).mean(0))
+        )
     return spread
 
 
-def has_effect(faulty: Trace, clean: Trace, healthy: list[Trace], voice: Voice) -> tuple[bool, float, float]:
+def has_effect(
+    faulty: Trace, clean: Trace, healthy: list[Trace], voice: Voice
+) -> tuple[bool, float, float]:
     """Whether the logged signals differ, the distance, and the bar it had to pass."""
     seeds = [features(one, voice) for one in healthy]
     spread = spread_of(seeds)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import pickle
 import shutil
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -89,8 +91,9 @@ class Maker:
         The twin has the same settings where the fault is not itself a setting.
         """
         fault = FAULTS[planned.kind]
-        healthy = [self.twin(planned.family, seed) for seed in SEEDS]
-        clean = twin or healthy[planned.seed]
+        trace = _heard(trace, voice)
+        healthy = [_heard(self.twin(planned.family, seed), voice) for seed in SEEDS]
+        clean = _heard(twin, voice) if twin else healthy[planned.seed]
         own = healthy[0].steps == trace.steps
         effect, found, bar = has_effect(trace, clean, healthy, voice) if own else (True, 0.0, 0.0)
         truth.effect = [min(found, 1e9), bar]
@@ -103,9 +106,15 @@ class Maker:
     def twin(self, family: str, seed: int) -> Trace:
         """The family's clean run of a seed."""
         key = (family, seed)
+        kept = self.out / "clean" / f"{family}-{seed}.pickle"
+        if key not in self.clean and kept.exists():
+            self.clean[key] = pickle.loads(kept.read_bytes())
         if key not in self.clean:
             wants = DETAILS | ({"memory"} if family in ("mlp", "chargpt", "recurrent") else set())
             self.clean[key] = train(recipe_of(family, seed), (), wants)
+            partial = kept.with_suffix(f".{os.getpid()}.part")
+            partial.write_bytes(pickle.dumps(self.clean[key]))
+            partial.replace(kept)
         return self.clean[key]
 
     def trap(self, planned: Planned) -> tuple[dict[str, str], Truth]:
@@ -128,6 +137,11 @@ class Maker:
         truth = _label(planned, voice, injection.silent_seconds)
         truth.trap = trap.number
         return DIALECTS[voice.dialect](log), truth
+
+
+def _heard(trace: Trace, voice: Voice) -> Trace:
+    """The part of a trace that reaches the log."""
+    return replace(trace, entries=write_down(trace, voice))
 
 
 def _wants(voice: Voice) -> frozenset[str]:
@@ -170,6 +184,7 @@ def _script(planned: Planned) -> tuple[dict[str, str], Truth]:
     truth = _label(planned, Voice(style, frozenset({"loss", "lr"})), 60.0)
     truth.verdict = "fault" if crash.is_fault else "healthy"
     truth.findings, truth.causes = list(crash.findings), list(crash.causes)
+    truth.also = ["exception"] if crash.is_fault else []
     every = 10 if '"log_every": 10' in files["config.json"] else 5
     truth.interval = every
     truth.onset = -(-fail_at // every) * every if crash.has_onset else None
@@ -186,7 +201,9 @@ def _work(task: tuple[list[Planned], Path]) -> list[str]:
         try:
             truth = maker.make(one)
         except Exception as problem:  # noqa: BLE001 - the bench goes on and reports it
-            problems.append(f"{one.run_id} ({one.kind}, {one.family}, seed {one.seed}): {problem!r}")
+            problems.append(
+                f"{one.run_id} ({one.kind}, {one.family}, seed {one.seed}): {problem!r}"
+            )
             print(problems[-1], file=sys.stderr, flush=True)
             continue
         took = time.monotonic() - start
@@ -197,18 +214,25 @@ def _work(task: tuple[list[Planned], Path]) -> list[str]:
 
 def generate(planned: list[Planned], out: Path, jobs: int = 1) -> list[str]:
     """Make what is missing; returns what could not be made."""
-    for name in ("runs", "truth"):
+    for name in ("runs", "truth", "clean"):
         (out / name).mkdir(parents=True, exist_ok=True)
     missing = [one for one in planned if not (out / "truth" / f"{one.run_id}.json").exists()]
     if jobs <= 1 or len(missing) < 2:
         return _work((missing, out))
     # Whole families to one process: it remembers their clean runs.
     shares: list[list[Planned]] = [[] for _ in range(jobs)]
-    for family in sorted({one.family for one in missing}, key=lambda name: -sum(one.family == name for one in missing)):
+    for family in sorted(
+        {one.family for one in missing},
+        key=lambda name: -sum(one.family == name for one in missing),
+    ):
         min(shares, key=len).extend(one for one in missing if one.family == family)
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs) as pool:
-        return [text for part in pool.map(_work_share, [(share, out) for share in shares]) for text in part]
+        return [
+            text
+            for part in pool.map(_work_share, [(share, out) for share in shares])
+            for text in part
+        ]
 
 
 def _work_share(task: tuple[list[Planned], Path]) -> list[str]:

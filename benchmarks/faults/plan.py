@@ -23,6 +23,8 @@ RUNS_PER_FAULT = {"dev": 3, "test": 4}
 RUNS_PER_TRAP = {"dev": 1, "test": 2}
 RUNS_PER_SCRIPT = {"dev": 1, "test": 2}
 EXTRA_PLAIN = 8
+COSTLY = frozenset({"chargpt", "policy", "cnn"})
+"""Families whose steps take several times as long as the others'."""
 CONFIG_STYLES = ("json", "yaml", "hparams", "namespace", "lines", "none")
 
 
@@ -51,42 +53,67 @@ class Planned:
 
 
 def all_runs() -> list[Planned]:
-    """The full bench, classes interleaved so that an unfinished one is still balanced."""
+    """The full bench: development first, quick ones first, classes interleaved."""
     rounds: dict[int, list[Planned]] = {}
     for kind, fault in FAULTS.items():
         for split in ("dev", "test"):
-            for place, (family, seed) in enumerate(_places(fault.families, split, RUNS_PER_FAULT[split], kind)):
-                rounds.setdefault(place, []).append(Planned(kind, "fault", family, seed, split, place))
+            for place, (family, seed) in enumerate(
+                _places(fault.families, split, RUNS_PER_FAULT[split], kind)
+            ):
+                rounds.setdefault(place, []).append(
+                    Planned(kind, "fault", family, seed, split, place)
+                )
     for kind, trap in TRAPS.items():
         for split in ("dev", "test"):
             count = RUNS_PER_TRAP[split] + (EXTRA_PLAIN if kind == "plain" else 0)
             for place, (family, seed) in enumerate(_places(trap.families, split, count, kind)):
-                rounds.setdefault(place % 4, []).append(Planned(kind, "trap", family, seed, split, place))
+                rounds.setdefault(place % 4, []).append(
+                    Planned(kind, "trap", family, seed, split, place)
+                )
     for kind in SCRIPTS:
         for split in ("dev", "test"):
             for place in range(RUNS_PER_SCRIPT[split]):
                 seed = place if split == "dev" else 3 + place
-                rounds.setdefault(place, []).append(Planned(kind, "script", "script", seed, split, place))
-    return [one for place in sorted(rounds) for one in rounds[place]]
+                rounds.setdefault(place, []).append(
+                    Planned(kind, "script", "script", seed, split, place)
+                )
+    ordered = [one for place in sorted(rounds) for one in rounds[place]]
+    return sorted(ordered, key=lambda one: (one.split, one.family in COSTLY))
 
 
 def small_slice() -> list[Planned]:
     """A dozen quick runs over sources, families and dialects."""
     wanted = {
-        "lr_jump", "nan_log_zero", "overfitting", "frozen_all", "stall", "leakage",
-        "plain", "epochs_only", "source_in_log", "resumed_well", "index_out_of_range", "script_finishes",
+        "lr_jump",
+        "nan_log_zero",
+        "overfitting",
+        "frozen_all",
+        "stall",
+        "leakage",
+        "plain",
+        "epochs_only",
+        "source_in_log",
+        "resumed_well",
+        "index_out_of_range",
+        "script_finishes",
     }
     chosen: dict[str, Planned] = {}
     for one in all_runs():
-        if one.kind in wanted and one.family in ("mlp", "script") and one.split == "dev":
-            chosen.setdefault(one.kind, one)
+        is_quick = one.family in ("mlp", "script", "recurrent")
+        if one.kind in wanted and is_quick and (one.split == "dev" or one.kind not in chosen):
+            chosen[one.kind] = one
     return list(chosen.values())
 
 
 def _places(families: tuple[str, ...], split: str, count: int, kind: str) -> list[tuple[str, int]]:
     """Family and seed of each run: development never meets the families kept for the test."""
     if split == "dev":
-        pairs = [(family, seed) for seed in DEV_SEEDS for family in families if family not in TEST_FAMILIES]
+        pairs = [
+            (family, seed)
+            for seed in DEV_SEEDS
+            for family in families
+            if family not in TEST_FAMILIES
+        ]
     else:
         own = [family for family in families if family in TEST_FAMILIES]
         rest = [family for family in families if family not in TEST_FAMILIES]
@@ -101,13 +128,26 @@ def _places(families: tuple[str, ...], split: str, count: int, kind: str) -> lis
     return turned[:count]
 
 
-def voice_of(planned: Planned, recipe: Recipe, needs: frozenset[str], dialects: tuple[str, ...] = (), fixed: dict[str, Any] | None = None) -> Voice:
+def voice_of(
+    planned: Planned,
+    recipe: Recipe,
+    needs: frozenset[str],
+    dialects: tuple[str, ...] = (),
+    fixed: dict[str, Any] | None = None,
+) -> Voice:
     """How this run logs: drawn, but always with what its fault needs to be seen."""
     rng = planned.rng(1)
-    allowed = [one for one in (dialects or tuple(DIALECTS)) if planned.split == "test" or one not in TEST_DIALECTS]
+    allowed = [
+        one
+        for one in (dialects or tuple(DIALECTS))
+        if planned.split == "test" or one not in TEST_DIALECTS
+    ]
     if not dialects:
         allowed.remove("epochs")
-        if needs & {"layers", "zero_share", "update_ratio", "compute_time"} or recipe.family == "gan":
+        if (
+            needs & {"layers", "zero_share", "update_ratio", "compute_time"}
+            or recipe.family == "gan"
+        ):
             allowed = [one for one in allowed if one in EXACT_DIALECTS or one in TEST_DIALECTS]
         if "compute_time" in needs:
             allowed = ["slurm"]

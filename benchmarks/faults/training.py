@@ -120,6 +120,8 @@ class Training:
             for name, norm in zip(grads, norms, strict=True):
                 layer = name.rpartition(".")[0]
                 layers[layer] = math.hypot(layers.get(layer, 0.0), norm)
+            for name, _ in self.model.named_parameters():
+                layers.setdefault(name.rpartition(".")[0], 0.0)
             values.update({f"layer:{name}": norm for name, norm in layers.items()})
         if "zero_share" in self.wants:
             zeros = sum(int((one == 0).sum()) for one in grads.values())
@@ -141,7 +143,9 @@ class Training:
         if watched:
             after = list(self.model.parameters())
             moved = math.sqrt(
-                sum(float((a.detach() - b).pow(2).sum()) for a, b in zip(after, before, strict=True))
+                sum(
+                    float((a.detach() - b).pow(2).sum()) for a, b in zip(after, before, strict=True)
+                )
             )
             size = math.sqrt(sum(float(one.pow(2).sum()) for one in before))
             values["update_ratio"] = moved / (size + 1e-12)
@@ -180,7 +184,7 @@ def make_optimizer(recipe: Recipe, groups: list[dict[str, Any]]) -> torch.optim.
         )
     kind = torch.optim.Adam if recipe.optimizer == "adam" else torch.optim.AdamW
     betas = (recipe.model.get("beta1", 0.9), recipe.model.get("beta2", 0.98))
-    return kind(groups, recipe.lr, betas=betas, weight_decay=recipe.weight_decay)
+    return kind(groups, recipe.lr, betas=betas, weight_decay=recipe.weight_decay, fused=True)
 
 
 def resident_megabytes() -> float:
@@ -190,9 +194,7 @@ def resident_megabytes() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def train(
-    recipe: Recipe, hooks: Sequence[Hook] = (), wants: frozenset[str] = frozenset()
-) -> Trace:
+def train(recipe: Recipe, hooks: Sequence[Hook] = (), wants: frozenset[str] = frozenset()) -> Trace:
     """Train a recipe, in a process of its own where memory counts."""
     if not (recipe.needs_own_process or "memory" in wants):
         return Training(recipe, hooks, wants).run()

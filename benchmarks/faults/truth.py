@@ -25,6 +25,8 @@ class Truth:
     dialect: str
     findings: list[str] = field(default_factory=list)
     causes: list[str] = field(default_factory=list)
+    also: list[str] = field(default_factory=list)
+    """Findings that are true beside the acceptable ones, but not enough."""
     onset: int | None = None
     """First logged step at or after the true onset; None from the start or without a place."""
     interval: int = 1

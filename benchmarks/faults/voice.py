@@ -11,11 +11,46 @@ from .recipe import Recipe
 from .trace import Entry, Trace
 
 NAMINGS: tuple[dict[str, str], ...] = (
-    {"loss": "train_loss", "lr": "lr", "acc": "train_acc", "val_loss": "val_loss", "val_acc": "val_acc"},
-    {"loss": "loss", "lr": "learning_rate", "acc": "accuracy", "val_loss": "eval_loss", "val_acc": "eval_accuracy", "grad_norm": "gnorm"},
-    {"loss": "train/loss", "lr": "train/lr", "acc": "train/acc", "grad_norm": "train/grad_norm", "val_loss": "val/loss", "val_acc": "val/acc", "memory": "system/rss_mb"},
-    {"loss": "tr_loss", "lr": "lr", "acc": "tr_acc", "val_loss": "dev_loss", "val_acc": "dev_acc", "memory": "mem"},
-    {"loss": "loss", "lr": "lr", "acc": "acc", "val_loss": "valid_loss", "val_acc": "valid_acc", "grad_norm": "grad_norm"},
+    {
+        "loss": "train_loss",
+        "lr": "lr",
+        "acc": "train_acc",
+        "val_loss": "val_loss",
+        "val_acc": "val_acc",
+    },
+    {
+        "loss": "loss",
+        "lr": "learning_rate",
+        "acc": "accuracy",
+        "val_loss": "eval_loss",
+        "val_acc": "eval_accuracy",
+        "grad_norm": "gnorm",
+    },
+    {
+        "loss": "train/loss",
+        "lr": "train/lr",
+        "acc": "train/acc",
+        "grad_norm": "train/grad_norm",
+        "val_loss": "val/loss",
+        "val_acc": "val/acc",
+        "memory": "system/rss_mb",
+    },
+    {
+        "loss": "tr_loss",
+        "lr": "lr",
+        "acc": "tr_acc",
+        "val_loss": "dev_loss",
+        "val_acc": "dev_acc",
+        "memory": "mem",
+    },
+    {
+        "loss": "loss",
+        "lr": "lr",
+        "acc": "acc",
+        "val_loss": "valid_loss",
+        "val_acc": "valid_acc",
+        "grad_norm": "grad_norm",
+    },
 )
 DEFAULTS = {
     "memory": "rss_mb",
@@ -26,7 +61,11 @@ DEFAULTS = {
     "val_reward": "eval_reward",
 }
 OBJECTIVES = {"gan": ("d_loss", "g_loss"), "policy": ("loss", "reward")}
-EXTRAS = {"gan": ("sample_std", "modes", "d_acc"), "policy": ("entropy", "val_reward"), "vae": ("kl", "recon")}
+EXTRAS = {
+    "gan": ("sample_std", "modes", "d_acc"),
+    "policy": ("entropy", "val_reward"),
+    "vae": ("kl", "recon"),
+}
 PROFILES: tuple[tuple[str, ...], ...] = (
     (),
     ("lr",),
@@ -59,7 +98,8 @@ class Voice:
     def name(self, signal: str) -> str:
         """The name under which a signal is logged."""
         if signal.startswith("layer:"):
-            return self.layer_prefix + signal.removeprefix("layer:")
+            layer = signal.removeprefix("layer:")
+            return self.layer_prefix + (f"layers.{layer}" if layer.isdigit() else layer)
         return NAMINGS[self.naming].get(signal) or DEFAULTS.get(signal, signal)
 
     def hears(self, signal: str) -> bool:
@@ -90,7 +130,9 @@ class Log:
             return None
         size = self.steps_per_epoch if self.voice.per_epoch else 1
         wanted = onset // size + self.voice.base
-        return min((one.step for one in self.entries if one.values and one.step >= wanted), default=None)
+        return min(
+            (one.step for one in self.entries if one.values and one.step >= wanted), default=None
+        )
 
 
 def usual_signals(recipe: Recipe, profile: tuple[str, ...]) -> frozenset[str]:
@@ -108,8 +150,14 @@ def write_down(trace: Trace, voice: Voice) -> list[Entry]:
     for entry in trace.entries:
         if entry.kind == "train":
             pending.append(entry)
-            due = (entry.step + 1) % size == 0 if voice.per_epoch else (
-                entry.step % voice.interval == 0 if voice.base == 0 else (entry.step + 1) % voice.interval == 0
+            due = (
+                (entry.step + 1) % size == 0
+                if voice.per_epoch
+                else (
+                    entry.step % voice.interval == 0
+                    if voice.base == 0
+                    else (entry.step + 1) % voice.interval == 0
+                )
             )
             if due:
                 written.append(_merge(pending, voice, size))
@@ -131,7 +179,9 @@ def _merge(pending: list[Entry], voice: Voice, size: int) -> Entry:
         for name in values:
             if name in ("loss", "acc", "d_loss", "g_loss", "kl", "recon", "step_time", "mae"):
                 heard = [one.values[name] for one in pending if name in one.values]
-                values[name] = math.fsum(heard) / len(heard) if all(map(math.isfinite, heard)) else _sum(heard)
+                values[name] = (
+                    math.fsum(heard) / len(heard) if all(map(math.isfinite, heard)) else _sum(heard)
+                )
     return Entry("train", step, values, seconds=sum(one.seconds for one in pending), rank=last.rank)
 
 

@@ -20,6 +20,7 @@ class Batch:
     y: Tensor
 
     def __len__(self) -> int:
+        """Samples in the batch."""
         return len(self.x)
 
 

@@ -2,7 +2,8 @@
 
 43 classes of noisy patterns; from epoch 7 on more and more of the examples are much louder. The
 loss falls from ln 43 = 3.76 to 0.16, the gradient norm jumps at the transition, and from there
-the loss climbs. Updates are orthogonalised momentum ("Muon"), so `muon_lr` is the rate that matters.
+the loss climbs. Updates are orthogonalised momentum ("Muon"), so `muon_lr` is the rate that
+matters.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,7 +21,7 @@ CONFIG_EVIDENCE = Evidence(EvidenceKind.CONFIG, "config:lr", "0.1")
 
 
 def make_run(
-    series: dict[str, Sequence[float]],
+    series: Mapping[str, Sequence[float]],
     steps: Sequence[float] | None = None,
     config: dict[str, object] | None = None,
 ) -> Run:
@@ -35,7 +35,7 @@ def make_run(
 
 
 def extend(
-    run: Run, series: dict[str, Sequence[float]], steps: Sequence[float] | None = None
+    run: Run, series: Mapping[str, Sequence[float]], steps: Sequence[float] | None = None
 ) -> None:
     """Add rows to a made run."""
     count = max((len(values) for values in series.values()), default=0)
@@ -58,7 +58,7 @@ def read_log(text: str) -> Run:
     return run
 
 
-def view_of(series: dict[str, Sequence[float]], **more: Any) -> RunView:
+def view_of(series: Mapping[str, Sequence[float]], **more: Any) -> RunView:
     """The view of a made run."""
     return RunView(make_run(series, **more))
 

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 import zstandard
 
+from mltd.analyzers.core.finding import Finding
 from mltd.runs.ingest import read_file
 from mltd.runs.run import Run
 from mltd.tui.cli import main
 from mltd.tui.plain_text import render_run
+from tests.analyzers.made import MadeAnalyzer, finding, registered
 
 LOG = "".join(f"step {i}/100: loss {3 / (i + 1):.4f}, lr 1e-3\n" for i in range(20))
 
@@ -283,3 +285,85 @@ def test_text_fits_the_terminal(tmp_path: Path, columns: int) -> None:
     assert max(map(len, lines)) <= columns
     assert any(line.lstrip().startswith("loss ") for line in lines)
     assert any("█" in line for line in lines) or columns < 80
+
+
+# -- the answer -------------------------------------------------------------------------------
+
+DIVERGES = LOG + "".join(f"step {i}: loss nan, lr 1e-3\n" for i in range(20, 40))
+
+
+def test_the_exit_code_says_whether_someone_should_look(check: Any, tmp_path: Path) -> None:
+    (tmp_path / "good.log").write_text(LOG)
+    (tmp_path / "bad.log").write_text(DIVERGES)
+    assert check(tmp_path / "good.log").code == 0
+    bad = check(tmp_path / "bad.log")
+    assert bad.code == 1
+    found = {finding["id"]: finding for finding in bad.documents[0]["findings"]}
+    assert found["nan_loss"]["severity"] == "critical"
+    assert bad.documents[0]["status"] in ("needs_more_data", "diagnosis_complete")
+    assert check(tmp_path / "bad.log", tmp_path / "good.log").code == 1
+    assert check(tmp_path / "bad.log", tmp_path / "missing.log").code == 2
+
+
+def test_the_answer_comes_before_metrics_and_events(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.log").write_text(DIVERGES)
+    assert main([str(tmp_path / "bad.log")]) == 1
+    out = capfd.readouterr().out
+    assert out.index("bad.log") < out.index("critical") < out.index("Findings")
+    assert out.index("nan_loss") < out.index("metric ")
+
+
+def test_findings_of_the_comparison_reach_the_runs_they_are_about(
+    check: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.log").write_text(LOG)
+    seen: list[list[str]] = []
+
+    def compare(runs: list[Run]) -> dict[str, tuple[Finding, ...]]:
+        seen.append([run.name for run in runs])
+        return {runs[1].name: (finding("nondeterminism"),)}
+
+    monkeypatch.setattr("mltd.analyzers.reproducibility.sweep.compare", compare)
+    first, second = check(tmp_path / "a.log", tmp_path / "b.log").documents
+    assert len(seen) == 1
+    assert "nondeterminism" not in [f["id"] for f in first["findings"]]
+    assert "nondeterminism" in [f["id"] for f in second["findings"]]
+    assert check(tmp_path / "a.log").code == 0
+    assert len(seen) == 1
+
+
+def test_a_comparison_that_fails_spoils_no_run(
+    check: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.log").write_text(LOG)
+
+    def compare(runs: list[Run]) -> dict[str, tuple[Finding, ...]]:
+        raise ValueError("odd runs")
+
+    monkeypatch.setattr("mltd.analyzers.reproducibility.sweep.compare", compare)
+    outcome = check(tmp_path / "a.log", tmp_path / "b.log")
+    assert len(outcome.documents) == 2
+    assert "odd runs" in outcome.err
+
+
+def test_an_analyzer_that_fails_is_reported_once(check: Any, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.log").write_text(LOG)
+    broken = MadeAnalyzer(finding("made"), error=ZeroDivisionError("by zero"))
+    with registered([broken]):
+        outcome = check(tmp_path / "a.log", tmp_path / "b.log")
+    assert len(outcome.documents) == 2
+    assert outcome.err.count("ZeroDivisionError") == 1
+
+
+def test_the_demo_shows_findings_beside_the_truth(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    out = capfd.readouterr().out
+    assert "nan_loss" in out
+    assert "Right answers: lr_too_high." in " ".join(out.split())
+    healthy = out[out.index("A character model that learns as it should") :]
+    assert healthy.index("healthy: nothing found") < healthy.index("what was really done")

@@ -64,3 +64,31 @@ def test_nothing_to_follow_is_unusable(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=20)
         assert process.returncode == 2
         assert "missing" in errors
+
+
+def next_document(process: subprocess.Popen[str], points: int) -> Any:
+    """The first update in which the loss has that many points."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        told = json.loads(line)
+        if any(s["name"] == "loss" and s["points"] >= points for s in told["run"]["series"]):
+            return told
+    raise AssertionError("it ended early")
+
+
+def test_findings_come_and_are_withdrawn_as_the_file_grows(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    steady = [f"step {i} loss {4 - i / 50 + (i * 7 % 5) / 50:.4f}\n" for i in range(100)]
+    log.write_text("".join(steady) + "step 100 loss nan\nstep 101 loss nan\nstep 102 loss nan\n")
+    with following(str(log)) as process:
+        first = next_document(process, 103)
+        assert "nan_loss" in [f["id"] for f in first["findings"]]
+        assert first["withdrawn"] == []
+        # The run was resumed from before the trouble, and went through.
+        with log.open("a") as stream:
+            stream.writelines(
+                f"step {i} loss {4 - i / 50 + (i * 7 % 5) / 50:.4f}\n" for i in range(90, 160)
+            )
+        second = next_document(process, 173)
+        assert [f["id"] for f in second["findings"] if f["id"] == "nan_loss"] == []
+        assert "nan_loss" in [f["id"] for f in second["withdrawn"]]

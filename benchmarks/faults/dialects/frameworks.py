@@ -1,4 +1,4 @@
-"""The dialects of known frameworks: dict lines with bars, pipes with iterations, bars with values."""
+"""The dialects of known frameworks: dict lines, pipes with iterations, bars with values."""
 
 from __future__ import annotations
 
@@ -35,8 +35,13 @@ def write_hf(log: Log) -> dict[str, str]:
         record["epoch"] = round(done / log.steps_per_epoch, 2)
         text += "\r" + bar(done, log.recipe.steps, clock.elapsed) + "\n" + f"{record}\n"
     if log.is_finished:
-        summary = {"train_runtime": round(clock.elapsed, 3), "epoch": round(log.recipe.steps / log.steps_per_epoch, 2)}
-        text += "\r" + bar(log.recipe.steps, log.recipe.steps, clock.elapsed) + "\n" + f"{summary}\n"
+        summary = {
+            "train_runtime": round(clock.elapsed, 3),
+            "epoch": round(log.recipe.steps / log.steps_per_epoch, 2),
+        }
+        text += (
+            "\r" + bar(log.recipe.steps, log.recipe.steps, clock.elapsed) + "\n" + f"{summary}\n"
+        )
     return {"train.log": text, **config_files(log)}
 
 
@@ -58,7 +63,10 @@ def write_megatron(log: Log) -> dict[str, str]:
             line = " | ".join(parts) + " |"
             lines += ["-" * len(line), line, "-" * len(line)]
             continue
-        parts = [f" iteration {number:8d}/{log.recipe.steps:8d}", f"consumed samples: {number * log.recipe.batch:12d}"]
+        parts = [
+            f" iteration {number:8d}/{log.recipe.steps:8d}",
+            f"consumed samples: {number * log.recipe.batch:12d}",
+        ]
         seconds = values.pop("step_time", None)
         if seconds is not None:
             parts.append(f"elapsed time per iteration (ms): {seconds * 1000:.1f}")
@@ -72,7 +80,9 @@ def write_megatron(log: Log) -> dict[str, str]:
         parts.append(f"loss scale: {scale:.1f}")
         if "grad_norm" in values:
             parts.append(f"grad norm: {values.pop('grad_norm'):.3f}")
-        parts += [f"{voice.name(name)}: {shown(name, value, voice)}" for name, value in values.items()]
+        parts += [
+            f"{voice.name(name)}: {shown(name, value, voice)}" for name, value in values.items()
+        ]
         skipped = int(entry.values.get("skipped", 0))
         parts += [f"number of skipped iterations: {skipped:3d}", "number of nan iterations:   0"]
         lines.append(" | ".join(parts) + " |")
@@ -86,7 +96,7 @@ def write_lightning(log: Log) -> dict[str, str]:
     voice, clock = log.voice, Clock(log)
     size = log.steps_per_epoch
     text = "".join(f"{line}\n" for line in [*config_head(log), *log.preamble, *log.stderr])
-    text += "GPU available: False, used: False\n\n  | Name | Type | Params\n------------------------------\n"
+    text += f"GPU available: False, used: False\n\n  | Name | Type | Params\n{'-' * 30}\n"
     known: dict[str, float] = {}
     epoch, elapsed = -1, 0.0
     for entry in log.entries:
@@ -111,4 +121,6 @@ def write_lightning(log: Log) -> dict[str, str]:
 
 def _three(value: float) -> str:
     """Three digits, as the bar rounds them."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.3e}" if value >= 1e5 else f"{value:.1f}"
+    return (
+        f"{value:.3g}" if abs(value) < 1000 else f"{value:.3e}" if value >= 1e5 else f"{value:.1f}"
+    )

@@ -11,16 +11,21 @@ from .shared import Clock, config_files, config_head, ordered, shown
 Line = Callable[[Log, Entry, str], str]
 
 
-def _loop(log: Log, line: Line, *, stamped: bool = False, file: str = "train.log") -> dict[str, str]:
+def _loop(
+    log: Log, line: Line, *, stamped: bool = False, file: str = "train.log"
+) -> dict[str, str]:
     """Everything goes to one file; warnings and errors as well."""
     clock = Clock(log)
     lines = [*config_head(log), *log.preamble, *log.stderr]
     for entry in log.entries:
         now = clock.tick(entry)
-        stamp = f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} - INFO - " if stamped else ""
+        stamp = (
+            f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} - INFO - " if stamped else ""
+        )
         lines.append(stamp + line(log, entry, "") if entry.values else entry.text)
     if log.is_finished:
-        lines.append("Training finished." if not stamped else f"{clock.now:%Y-%m-%d %H:%M:%S},000 - INFO - Training complete")
+        end = f"{clock.now:%Y-%m-%d %H:%M:%S},999 - INFO - Training complete"
+        lines.append(end if stamped else "Training finished.")
     return {file: "\n".join(lines) + "\n", **config_files(log)}
 
 
@@ -31,7 +36,9 @@ def write_pipes(log: Log) -> dict[str, str]:
         voice = log.voice
         epoch = (entry.step - voice.base) // log.steps_per_epoch
         head = f"Epoch {entry.step}" if voice.per_epoch else f"Epoch {epoch} | step {entry.step}"
-        parts = [f"{voice.name(one)} {shown(one, entry.values[one], voice)}" for one in ordered(entry)]
+        parts = [
+            f"{voice.name(one)} {shown(one, entry.values[one], voice)}" for one in ordered(entry)
+        ]
         return " | ".join([head, *parts])
 
     return _loop(log, line)
@@ -43,7 +50,9 @@ def write_logging(log: Log) -> dict[str, str]:
     def line(log: Log, entry: Entry, _: str) -> str:
         voice = log.voice
         axis = "epoch" if voice.per_epoch else "step"
-        parts = [f"{voice.name(one)}={shown(one, entry.values[one], voice)}" for one in ordered(entry)]
+        parts = [
+            f"{voice.name(one)}={shown(one, entry.values[one], voice)}" for one in ordered(entry)
+        ]
         return " ".join([f"{axis}={entry.step}", *parts])
 
     return _loop(log, line, stamped=True, file="output.log")
@@ -76,12 +85,16 @@ def write_epochs(log: Log) -> dict[str, str]:
         if merged and entry.values and merged[-1].values and merged[-1].step == entry.step:
             merged[-1].values.update(entry.values)
         else:
-            merged.append(Entry(entry.kind, entry.step, dict(entry.values), entry.text, entry.seconds))
+            merged.append(
+                Entry(entry.kind, entry.step, dict(entry.values), entry.text, entry.seconds)
+            )
     log.entries = merged
 
     def line(log: Log, entry: Entry, _: str) -> str:
         voice = log.voice
-        parts = [f"{voice.name(one)}: {shown(one, entry.values[one], voice)}" for one in ordered(entry)]
+        parts = [
+            f"{voice.name(one)}: {shown(one, entry.values[one], voice)}" for one in ordered(entry)
+        ]
         return " - ".join([f"Epoch {entry.step}/{log.total}", *parts])
 
     return _loop(log, line)

@@ -15,10 +15,15 @@ def write_slurm(log: Log) -> dict[str, str]:
         now = clock.tick(entry)
         mark = f"[rank{entry.rank or 0}]: "
         if entry.values:
-            parts = [f"{voice.name(one)}: {shown(one, entry.values[one], voice)}" for one in ordered(entry)]
+            parts = [
+                f"{voice.name(one)}: {shown(one, entry.values[one], voice)}"
+                for one in ordered(entry)
+            ]
             word = "eval" if entry.kind == "eval" else "train"
             axis = "epoch" if voice.per_epoch else "step"
-            out.append(f"{mark}[{now:%H:%M:%S}] {word} {axis} {entry.step}/{log.total} " + " ".join(parts))
+            out.append(
+                f"{mark}[{now:%H:%M:%S}] {word} {axis} {entry.step}/{log.total} " + " ".join(parts)
+            )
         elif entry.kind != "stderr":
             out.append(mark + entry.text)
     if log.is_finished:

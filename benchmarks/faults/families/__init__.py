@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..recipe import Recipe
 from ..workload import Workload
 from . import chargpt, cnn, gan, mlp, policy, recurrent, vae
 
-MODULES = {
-    "mlp": mlp,
-    "cnn": cnn,
-    "chargpt": chargpt,
-    "recurrent": recurrent,
-    "vae": vae,
-    "gan": gan,
-    "policy": policy,
+FAMILIES: dict[str, tuple[Callable[[int], Recipe], Callable[[Recipe], Workload]]] = {
+    "mlp": (mlp.recipe, mlp.build),
+    "cnn": (cnn.recipe, cnn.build),
+    "chargpt": (chargpt.recipe, chargpt.build),
+    "recurrent": (recurrent.recipe, recurrent.build),
+    "vae": (vae.recipe, vae.build),
+    "gan": (gan.recipe, gan.build),
+    "policy": (policy.recipe, policy.build),
 }
 TEST_ONLY = frozenset({"cnn", "recurrent"})
 """Families that no threshold is ever tuned on."""
@@ -21,9 +23,9 @@ TEST_ONLY = frozenset({"cnn", "recurrent"})
 
 def recipe_of(family: str, seed: int) -> Recipe:
     """The healthy settings of a family."""
-    return MODULES[family].recipe(seed)
+    return FAMILIES[family][0](seed)
 
 
 def build(recipe: Recipe) -> Workload:
     """Model and data of a recipe."""
-    return MODULES[recipe.family].build(recipe)
+    return FAMILIES[recipe.family][1](recipe)

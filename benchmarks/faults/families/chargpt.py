@@ -22,15 +22,15 @@ def recipe(seed: int) -> Recipe:
     return Recipe(
         family="chargpt",
         seed=seed,
-        steps=400,
-        batch=8,
+        steps=320,
+        batch=6,
         lr=0.004,
         optimizer="adamw",
         weight_decay=0.01,
         clip=1.0,
         schedule="cosine",
         warmup=20,
-        eval_every=40,
+        eval_every=32,
         model={"d_model": 48, "n_layer": 2, "n_head": 2, "block_size": 32},
         data={"dataset": "stdlib-chars", "seq_len": 32},
         step_seconds=0.31,
@@ -118,7 +118,10 @@ def build(recipe: Recipe) -> CharWorkload:
     rng = np.random.default_rng([recipe.seed, 3])
     border = int(len(tokens) * 0.9)
     sizes = (recipe.data.get("train_size", 4800), 64)
-    for name, (low, high), size in (("train", (0, border), sizes[0]), ("val", (border, len(tokens)), sizes[1])):
+    for name, (low, high), size in (
+        ("train", (0, border), sizes[0]),
+        ("val", (border, len(tokens)), sizes[1]),
+    ):
         starts = torch.tensor(rng.integers(low, high - long - 1, size))
         windows = tokens[starts[:, None] + torch.arange(long + 1)]
         setattr(workload, f"{name}_x", windows[:, :-1].contiguous())

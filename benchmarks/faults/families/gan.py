@@ -40,7 +40,11 @@ class Pair(nn.Module):
             nn.Linear(NOISE, wide), nn.ReLU(), nn.Linear(wide, wide), nn.ReLU(), nn.Linear(wide, 2)
         )
         self.discriminator = nn.Sequential(
-            nn.Linear(2, wide), nn.LeakyReLU(0.2), nn.Linear(wide, wide), nn.LeakyReLU(0.2), nn.Linear(wide, 1)
+            nn.Linear(2, wide),
+            nn.LeakyReLU(0.2),
+            nn.Linear(wide, wide),
+            nn.LeakyReLU(0.2),
+            nn.Linear(wide, 1),
         )
 
 

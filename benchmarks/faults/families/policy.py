@@ -86,6 +86,8 @@ def build(recipe: Recipe) -> Beacon:
     """The policy."""
     torch.manual_seed(recipe.seed)
     wide = recipe.model["hidden"]
-    model = nn.Sequential(nn.Linear(4, wide), nn.Tanh(), nn.Linear(wide, wide), nn.Tanh(), nn.Linear(wide, 3))
+    model = nn.Sequential(
+        nn.Linear(4, wide), nn.Tanh(), nn.Linear(wide, wide), nn.Tanh(), nn.Linear(wide, 3)
+    )
     scale_weights(model, recipe.model.get("init_gain", 1.0))
     return Beacon(recipe, model)

@@ -75,7 +75,9 @@ def build(recipe: Recipe) -> Forecast:
         np.sin(rng.uniform(low, high, (size, 1)) * places + rng.uniform(0, 6.3, (size, 1)))
         for low, high in ((0.2, 0.5), (0.6, 1.2))
     )
-    series = torch.tensor(np.asarray(waves) + rng.normal(0, 0.1, (size, long + 1)), dtype=torch.float32)
+    series = torch.tensor(
+        np.asarray(waves) + rng.normal(0, 0.1, (size, long + 1)), dtype=torch.float32
+    )
     x, y = series[:, :-1, None], series[:, 1:]
     workload.val_x, workload.val_y = x[:held], y[:held]
     workload.train_x, workload.train_y = x[held:], y[held:]

@@ -118,7 +118,9 @@ def deep_sigmoid(recipe: Recipe, rng: np.random.Generator) -> Injection:
 
 def saturated(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """Weights so large that every tanh sits at its end."""
-    recipe.model.update(activation="tanh", layers=5 if recipe.family == "mlp" else 3, init_gain=25.0)
+    recipe.model.update(
+        activation="tanh", layers=5 if recipe.family == "mlp" else 3, init_gain=25.0
+    )
     return Injection()
 
 
@@ -129,7 +131,13 @@ def dead_rectifiers(recipe: Recipe, rng: np.random.Generator) -> Injection:
 
 def huge_start(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """Initial weights many times too large."""
-    recipe.model["init_gain"] = {"mlp": 20.0, "cnn": 8.0, "chargpt": 40.0, "recurrent": 30.0, "vae": 3.0}[recipe.family]
+    recipe.model["init_gain"] = {
+        "mlp": 20.0,
+        "cnn": 8.0,
+        "chargpt": 40.0,
+        "recurrent": 30.0,
+        "vae": 3.0,
+    }[recipe.family]
     return Injection()
 
 
@@ -174,26 +182,133 @@ GRAD = frozenset({"grad_norm"})
 ZERO = frozenset({"grad_norm", "zero_share"})
 VAL = frozenset({"val_loss"})
 FAULTS = (
-    Fault("vanishing_gradients", deep_sigmoid, CLASSIFIERS, ("vanishing_gradients", *STUCK),
-          ("saturating_activations", "poor_init"), DETAIL, in_config=True, shows=hardly_learns),
-    Fault("saturated_activations", saturated, CLASSIFIERS, ("vanishing_gradients", "dead_units", "exploding_gradients", *STUCK, "oscillating_loss", "param_imbalance", "suspicious_metric"),
-          ("saturating_activations", "poor_init", "lr_too_high"), DETAIL, in_config=True, shows=stays_high),
-    Fault("dead_relu", dead_rectifiers, CLASSIFIERS, ("dead_units", "vanishing_gradients", "frozen_layers", *STUCK),
-          ("dead_relu", "poor_init", "saturating_activations"), ZERO | DETAIL, shows=hardly_learns),
-    Fault("init_too_large", huge_start, (*SUPERVISED, "vae"),
-          ("exploding_gradients", "suspicious_metric", "loss_divergence", "param_imbalance", "oscillating_loss", "dead_units", "nan_loss", "loss_spike", *STUCK),
-          ("poor_init", "unnormalized_inputs", "lr_too_high", "dead_relu"), GRAD, in_config=True, shows=stays_high),
-    Fault("init_all_zero", all_zero, ("mlp",), ("vanishing_gradients", "frozen_layers", "dead_units", *STUCK, "mode_collapse"),
-          ("poor_init", "dead_relu", "frozen_parameters"), DETAIL, shows=hardly_learns),
-    Fault("unnormalized_inputs", raw_inputs, ("mlp", "cnn", "recurrent"),
-          ("exploding_gradients", "loss_divergence", "oscillating_loss", "nan_loss", "loss_spike", "suspicious_metric", "dead_units", "nan_gradients", *STUCK),
-          ("unnormalized_inputs", "lr_too_high", "poor_init"), GRAD, shows=stays_high),
-    Fault("double_softmax", double_softmax, CLASSIFIERS, ("suspicious_metric", *STUCK), ("wrong_loss",),
-          frozenset({"acc", "val_loss", "val_acc"}), shows=stays_high),
-    Fault("frozen_all", frozen_all, (*SUPERVISED, "vae"), ("frozen_layers", *STUCK), ("frozen_parameters",), VAL),
-    Fault("frozen_body", frozen_body, ("mlp", "cnn", "chargpt", "recurrent"), ("frozen_layers", *STUCK), ("frozen_parameters", "undercapacity"), DETAIL),
-    Fault("undercapacity", tiny, ("mlp", "cnn"), ("underfitting", "plateau", "slow_convergence", "not_learning"),
-          ("undercapacity", "lr_too_low", "corrupt_labels", "wrong_loss"), frozenset({"val_loss", "lr"}), in_config=True, shows=stays_high),
-    Fault("broadcast_targets", broadcast, ("recurrent",), ("mode_collapse", "suspicious_metric", *STUCK),
-          ("wrong_loss", "code_bug", "objective_collapse"), VAL, shows=stays_high),
+    Fault(
+        "vanishing_gradients",
+        deep_sigmoid,
+        CLASSIFIERS,
+        ("vanishing_gradients", *STUCK),
+        ("saturating_activations", "poor_init"),
+        DETAIL,
+        in_config=True,
+        shows=hardly_learns,
+    ),
+    Fault(
+        "saturated_activations",
+        saturated,
+        CLASSIFIERS,
+        (
+            "vanishing_gradients",
+            "dead_units",
+            "exploding_gradients",
+            *STUCK,
+            "oscillating_loss",
+            "param_imbalance",
+            "suspicious_metric",
+        ),
+        ("saturating_activations", "poor_init", "lr_too_high"),
+        DETAIL,
+        in_config=True,
+        shows=stays_high,
+    ),
+    Fault(
+        "dead_relu",
+        dead_rectifiers,
+        CLASSIFIERS,
+        ("dead_units", "vanishing_gradients", "frozen_layers", *STUCK),
+        ("dead_relu", "poor_init", "saturating_activations"),
+        ZERO | DETAIL,
+        shows=hardly_learns,
+    ),
+    Fault(
+        "init_too_large",
+        huge_start,
+        (*SUPERVISED, "vae"),
+        (
+            "exploding_gradients",
+            "suspicious_metric",
+            "loss_divergence",
+            "param_imbalance",
+            "oscillating_loss",
+            "dead_units",
+            "nan_loss",
+            "loss_spike",
+            *STUCK,
+        ),
+        ("poor_init", "unnormalized_inputs", "lr_too_high", "dead_relu"),
+        GRAD,
+        in_config=True,
+        shows=stays_high,
+    ),
+    Fault(
+        "init_all_zero",
+        all_zero,
+        ("mlp",),
+        ("vanishing_gradients", "frozen_layers", "dead_units", *STUCK, "mode_collapse"),
+        ("poor_init", "dead_relu", "frozen_parameters"),
+        DETAIL,
+        shows=hardly_learns,
+    ),
+    Fault(
+        "unnormalized_inputs",
+        raw_inputs,
+        ("mlp", "cnn", "recurrent"),
+        (
+            "exploding_gradients",
+            "loss_divergence",
+            "oscillating_loss",
+            "nan_loss",
+            "loss_spike",
+            "suspicious_metric",
+            "dead_units",
+            "nan_gradients",
+            *STUCK,
+        ),
+        ("unnormalized_inputs", "lr_too_high", "poor_init"),
+        GRAD,
+        shows=stays_high,
+    ),
+    Fault(
+        "double_softmax",
+        double_softmax,
+        CLASSIFIERS,
+        ("suspicious_metric", *STUCK),
+        ("wrong_loss",),
+        frozenset({"acc", "val_loss", "val_acc"}),
+        shows=stays_high,
+    ),
+    Fault(
+        "frozen_all",
+        frozen_all,
+        (*SUPERVISED, "vae"),
+        ("frozen_layers", *STUCK),
+        ("frozen_parameters",),
+        VAL,
+    ),
+    Fault(
+        "frozen_body",
+        frozen_body,
+        ("mlp", "cnn", "chargpt", "recurrent"),
+        ("frozen_layers", *STUCK),
+        ("frozen_parameters", "undercapacity"),
+        DETAIL,
+    ),
+    Fault(
+        "undercapacity",
+        tiny,
+        ("mlp", "cnn"),
+        ("underfitting", "plateau", "slow_convergence", "not_learning"),
+        ("undercapacity", "lr_too_low", "corrupt_labels", "wrong_loss"),
+        frozenset({"val_loss", "lr"}),
+        in_config=True,
+        shows=stays_high,
+    ),
+    Fault(
+        "broadcast_targets",
+        broadcast,
+        ("recurrent",),
+        ("mode_collapse", "suspicious_metric", *STUCK),
+        ("wrong_loss", "code_bug", "objective_collapse"),
+        VAL,
+        shows=stays_high,
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -64,6 +65,25 @@ def stays_high(faulty: Trace, clean: Trace) -> bool:
     """Well above what the clean run reaches, by a quarter of its progress."""
     start, end, now = clean.head("loss"), clean.tail("loss"), faulty.tail("loss")
     return not now < end + 0.25 * (start - end)
+
+
+def shows_alone(faulty: Trace, clean: Trace) -> bool:
+    """Wrong even to somebody who has never seen the clean run.
+
+    Not finite in the end, hardly any progress, far above its start at some point after the first
+    tenth, or much noisier than the clean run.
+    """
+    first, last = faulty.series("loss")[0], faulty.tail("loss")
+    late = faulty.series("loss")[len(faulty.series("loss")) // 10 :]
+    if not math.isfinite(last) or last > 0.75 * first or max(late) > 1.3 * first:
+        return True
+    return _jitter(late) > 3 * _jitter(clean.series("loss")[len(late) // 9 :])
+
+
+def _jitter(values: list[float]) -> float:
+    """Typical change from step to step, relative to the level."""
+    series = np.asarray(values)
+    return float(np.median(np.abs(np.diff(series))) / np.median(np.abs(series)))
 
 
 def hardly_learns(faulty: Trace, clean: Trace) -> bool:

@@ -10,7 +10,7 @@ from ..hooks import Hook
 from ..recipe import Recipe
 from ..trace import Trace
 from ..training import Training
-from .fault import SUPERVISED, Fault, Injection, hardly_learns, midway, stays_high
+from .fault import SUPERVISED, Fault, Injection, hardly_learns, midway, shows_alone, stays_high
 
 DIVERGING = ("loss_divergence", "nan_loss", "exploding_gradients", "loss_spike", "nan_gradients")
 STUCK = ("not_learning", "plateau", "underfitting", "slow_convergence")
@@ -49,7 +49,9 @@ class RestartRate(Hook):
         """Counts from the restart."""
         if training.step < self.onset:
             return lr
-        return self.factor * training.recipe.lr_at(training.step - self.onset + training.recipe.warmup)
+        return self.factor * training.recipe.lr_at(
+            training.step - self.onset + training.recipe.warmup
+        )
 
 
 class KeepGradients(Hook):
@@ -72,8 +74,6 @@ class WrongSign(Hook):
             for one in training.model.parameters():
                 if one.grad is not None:
                     one.grad.neg_()
-
-
 
 
 OSCILLATING = {"mlp": 16.0, "cnn": 25.0, "chargpt": 30.0, "recurrent": 120.0, "vae": 40.0}
@@ -106,7 +106,9 @@ def too_low(recipe: Recipe, rng: np.random.Generator) -> Injection:
 def jumps(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """The rate is suddenly many times as high, and stays so."""
     onset = midway(recipe, rng)
-    factor = {"mlp": 60, "vae": 60, "recurrent": 60}.get(recipe.family, 40) * float(rng.uniform(0.8, 1.5))
+    factor = {"mlp": 60, "vae": 60, "recurrent": 60}.get(recipe.family, 40) * float(
+        rng.uniform(0.8, 1.5)
+    )
     return Injection([ChangeRate(onset, factor)], onset)
 
 
@@ -180,30 +182,114 @@ def ends_badly(faulty: Trace, clean: Trace) -> bool:
 
 LR, GRAD = frozenset({"lr"}), frozenset({"grad_norm"})
 FAULTS = (
-    Fault("lr_too_high_diverges", diverges, (*SUPERVISED, "vae"), DIVERGING + STUCK[:2] + ("oscillating_loss",),
-          ("lr_too_high", "missing_grad_clipping"), LR, in_config=True, shows=ends_badly),
-    Fault("lr_too_high_oscillates", oscillates, (*SUPERVISED, "vae"),
-          ("oscillating_loss", *DIVERGING, *STUCK, "dead_units"), ("lr_too_high", "missing_grad_clipping"), LR,
-          in_config=True, shows=stays_high),
-    Fault("lr_too_low", too_low, SUPERVISED, (*STUCK, "lr_anomaly"), ("lr_too_low", "lr_schedule"), LR,
-          in_config=True, shows=hardly_learns),
-    Fault("lr_jump", jumps, (*SUPERVISED, "vae"), ("lr_anomaly", *DIVERGING, "oscillating_loss"),
-          ("lr_schedule", "lr_too_high"), LR),
-    Fault("schedule_decays_early", decays_early, SUPERVISED, ("lr_anomaly", *STUCK),
-          ("lr_schedule", "lr_too_low"), LR, shows=stays_high),
-    Fault("schedule_restarts", restarts, SUPERVISED, ("lr_anomaly", *DIVERGING, "oscillating_loss"),
-          ("lr_schedule", "lr_too_high", "stale_optimizer_state"), LR),
-    Fault("missing_warmup", no_warmup, ("chargpt", "cnn"), (*DIVERGING, *STUCK, "oscillating_loss"),
-          ("lr_too_high", "lr_schedule", "missing_grad_clipping"), LR, in_config=True, shows=ends_badly),
-    Fault("no_clipping", no_clipping, ("recurrent", "chargpt"), (*DIVERGING, *STUCK[:2], "oscillating_loss"),
-          ("missing_grad_clipping", "lr_too_high", "poor_init", "numerical_instability"), GRAD, in_config=True,
-          shows=ends_badly),
-    Fault("weight_decay_overwhelms", overwhelming_decay, SUPERVISED, (*STUCK, "mode_collapse", "vanishing_gradients"),
-          ("bad_config", "undercapacity", "weight_decay_too_high", "excessive_weight_decay"), in_config=True, shows=stays_high),
-    Fault("missing_zero_grad", gradients_pile_up, SUPERVISED, (*DIVERGING, *STUCK, "oscillating_loss"),
-          ("missing_zero_grad", "lr_too_high"), GRAD, shows=ends_badly),
-    Fault("momentum_too_high", heavy_momentum, ("mlp", "cnn", "recurrent"), (*DIVERGING, *STUCK, "oscillating_loss"),
-          ("lr_too_high", "bad_config"), LR, in_config=True, shows=stays_high),
-    Fault("wrong_sign", wrong_sign, (*SUPERVISED, "vae"), (*DIVERGING, "suspicious_metric"),
-          ("wrong_loss", "code_bug", "lr_too_high", "numerical_instability")),
+    Fault(
+        "lr_too_high_diverges",
+        diverges,
+        (*SUPERVISED, "vae"),
+        DIVERGING + STUCK[:2] + ("oscillating_loss",),
+        ("lr_too_high", "missing_grad_clipping"),
+        LR,
+        in_config=True,
+        shows=shows_alone,
+    ),
+    Fault(
+        "lr_too_high_oscillates",
+        oscillates,
+        (*SUPERVISED, "vae"),
+        ("oscillating_loss", *DIVERGING, *STUCK, "dead_units"),
+        ("lr_too_high", "missing_grad_clipping"),
+        LR,
+        in_config=True,
+        shows=shows_alone,
+    ),
+    Fault(
+        "lr_too_low",
+        too_low,
+        SUPERVISED,
+        (*STUCK, "lr_anomaly"),
+        ("lr_too_low", "lr_schedule"),
+        LR,
+        in_config=True,
+        shows=hardly_learns,
+    ),
+    Fault(
+        "lr_jump",
+        jumps,
+        (*SUPERVISED, "vae"),
+        ("lr_anomaly", *DIVERGING, "oscillating_loss"),
+        ("lr_schedule", "lr_too_high"),
+        LR,
+    ),
+    Fault(
+        "schedule_decays_early",
+        decays_early,
+        SUPERVISED,
+        ("lr_anomaly", *STUCK),
+        ("lr_schedule", "lr_too_low"),
+        LR,
+        shows=stays_high,
+    ),
+    Fault(
+        "schedule_restarts",
+        restarts,
+        SUPERVISED,
+        ("lr_anomaly", *DIVERGING, "oscillating_loss"),
+        ("lr_schedule", "lr_too_high", "stale_optimizer_state"),
+        LR,
+    ),
+    Fault(
+        "missing_warmup",
+        no_warmup,
+        ("chargpt", "cnn"),
+        (*DIVERGING, *STUCK, "oscillating_loss"),
+        ("lr_too_high", "lr_schedule", "missing_grad_clipping"),
+        LR,
+        in_config=True,
+        shows=shows_alone,
+    ),
+    Fault(
+        "no_clipping",
+        no_clipping,
+        ("recurrent", "chargpt"),
+        (*DIVERGING, *STUCK[:2], "oscillating_loss"),
+        ("missing_grad_clipping", "lr_too_high", "poor_init", "numerical_instability"),
+        GRAD,
+        in_config=True,
+        shows=shows_alone,
+    ),
+    Fault(
+        "weight_decay_overwhelms",
+        overwhelming_decay,
+        SUPERVISED,
+        (*STUCK, "mode_collapse", "vanishing_gradients"),
+        ("bad_config", "undercapacity", "weight_decay_too_high", "excessive_weight_decay"),
+        in_config=True,
+        shows=stays_high,
+    ),
+    Fault(
+        "missing_zero_grad",
+        gradients_pile_up,
+        SUPERVISED,
+        (*DIVERGING, *STUCK, "oscillating_loss"),
+        ("missing_zero_grad", "lr_too_high"),
+        GRAD,
+        shows=ends_badly,
+    ),
+    Fault(
+        "momentum_too_high",
+        heavy_momentum,
+        ("mlp", "cnn", "recurrent"),
+        (*DIVERGING, *STUCK, "oscillating_loss"),
+        ("lr_too_high", "bad_config"),
+        LR,
+        in_config=True,
+        shows=shows_alone,
+    ),
+    Fault(
+        "wrong_sign",
+        wrong_sign,
+        (*SUPERVISED, "vae"),
+        (*DIVERGING, "suspicious_metric"),
+        ("wrong_loss", "code_bug", "lr_too_high", "numerical_instability"),
+    ),
 )

@@ -65,7 +65,9 @@ class Silence(Hook):
         training.stops_at = self.onset
 
 
-def spread_over_ranks(trace: Trace, ranks: int, slow: int | None, factor: float, seed: int, onset: int = 0) -> Trace:
+def spread_over_ranks(
+    trace: Trace, ranks: int, slow: int | None, factor: float, seed: int, onset: int = 0
+) -> Trace:
     """Every rank logs its own compute time; the slow one holds up the others."""
     rng = np.random.default_rng([seed, 23])
     entries: list[Entry] = []
@@ -113,7 +115,9 @@ def starves(recipe: Recipe, rng: np.random.Generator) -> Injection:
 def hangs(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """Three hours of silence."""
     onset = midway(recipe, rng, 0.3, 0.8)
-    return Injection([Silence(onset)], None, is_finished=False, silent_seconds=float(rng.uniform(2.5, 9)) * 3600)
+    return Injection(
+        [Silence(onset)], None, is_finished=False, silent_seconds=float(rng.uniform(2.5, 9)) * 3600
+    )
 
 
 def straggles(recipe: Recipe, rng: np.random.Generator) -> Injection:
@@ -124,14 +128,66 @@ def straggles(recipe: Recipe, rng: np.random.Generator) -> Injection:
 
 TIME = frozenset({"step_time", "throughput"})
 FAULTS = (
-    Fault("memory_leak", leaks, ("mlp", "chargpt", "recurrent"), ("memory_growth",), ("memory_leak",), frozenset({"memory"})),
-    Fault("throughput_drop", slows_down, ("mlp", "cnn", "chargpt", "policy"), ("throughput_drop",),
-          ("hardware_fault", "dataloader_bottleneck", "communication_failure", "memory_leak"), TIME),
-    Fault("gradual_slowdown", slows_gradually, ("mlp", "cnn", "chargpt"), ("throughput_drop", "memory_growth"),
-          ("memory_leak", "hardware_fault", "code_bug", "fragmentation", "dataloader_bottleneck", "communication_failure"), TIME),
-    Fault("slow_loader", starves, ("mlp", "cnn", "chargpt"), ("dataloader_bound", "throughput_drop"), ("dataloader_bottleneck",), TIME | {"data_time"}),
-    Fault("stall", hangs, ("mlp", "cnn", "chargpt", "recurrent"), ("stall",),
-          ("deadlock", "communication_failure", "hardware_fault", "dataloader_bottleneck", "host_memory_limit"), is_gated=False),
-    Fault("straggler", straggles, ("mlp", "chargpt", "cnn"), ("straggler", "throughput_drop"),
-          ("hardware_fault", "communication_failure", "dataloader_bottleneck"), frozenset({"compute_time", "step_time"}), is_gated=False),
+    Fault(
+        "memory_leak",
+        leaks,
+        ("mlp", "chargpt", "recurrent"),
+        ("memory_growth",),
+        ("memory_leak",),
+        frozenset({"memory"}),
+    ),
+    Fault(
+        "throughput_drop",
+        slows_down,
+        ("mlp", "cnn", "chargpt", "policy"),
+        ("throughput_drop",),
+        ("hardware_fault", "dataloader_bottleneck", "communication_failure", "memory_leak"),
+        TIME,
+    ),
+    Fault(
+        "gradual_slowdown",
+        slows_gradually,
+        ("mlp", "cnn", "chargpt"),
+        ("throughput_drop", "memory_growth"),
+        (
+            "memory_leak",
+            "hardware_fault",
+            "code_bug",
+            "fragmentation",
+            "dataloader_bottleneck",
+            "communication_failure",
+        ),
+        TIME,
+    ),
+    Fault(
+        "slow_loader",
+        starves,
+        ("mlp", "cnn", "chargpt"),
+        ("dataloader_bound", "throughput_drop"),
+        ("dataloader_bottleneck",),
+        TIME | {"data_time"},
+    ),
+    Fault(
+        "stall",
+        hangs,
+        ("mlp", "cnn", "chargpt", "recurrent"),
+        ("stall",),
+        (
+            "deadlock",
+            "communication_failure",
+            "hardware_fault",
+            "dataloader_bottleneck",
+            "host_memory_limit",
+        ),
+        is_gated=False,
+    ),
+    Fault(
+        "straggler",
+        straggles,
+        ("mlp", "chargpt", "cnn"),
+        ("straggler", "throughput_drop"),
+        ("hardware_fault", "communication_failure", "dataloader_bottleneck"),
+        frozenset({"compute_time", "step_time"}),
+        is_gated=False,
+    ),
 )

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..hooks import Hook
 from ..recipe import Recipe
-from ..trace import Entry
+from ..trace import Entry, Trace, middle
 from ..training import Training, make_optimizer
 from ..workload import Batch
 from .fault import SUPERVISED, Fault, Injection, midway
@@ -35,7 +35,11 @@ class Resume(Hook):
         self.is_back = True
         training.next_step = self.saved
         if self.loses == "head":
-            kept = {name: one for name, one in self.memory[0].items() if not name.startswith(_head(self.memory[0]))}
+            kept = {
+                name: one
+                for name, one in self.memory[0].items()
+                if not name.startswith(_head(self.memory[0]))
+            }
             fresh = make_optimizer(training.recipe, training.workload.groups())
             _reset(training, kept)
             training.optimizer = fresh
@@ -44,7 +48,7 @@ class Resume(Hook):
         if self.loses == "optimizer":
             training.optimizer = make_optimizer(training.recipe, training.workload.groups())
         elif self.loses != "head":
-            training.optimizer.load_state_dict(self.memory[1])  # type: ignore[arg-type]
+            training.optimizer.load_state_dict(self.memory[1])
         training.trace.entries.append(_resumed(training, self.saved))
 
     def learning_rate(self, training: Training, lr: float) -> float:
@@ -75,7 +79,12 @@ def _reset(training: Training, kept: dict[str, Tensor]) -> None:
 
 
 def _resumed(training: Training, step: int) -> Entry:
-    return Entry("resume", training.step, text=f"Resuming from checkpoint checkpoints/step_{step}.pt", seconds=240.0)
+    return Entry(
+        "resume",
+        training.step,
+        text=f"Resuming from checkpoint checkpoints/step_{step}.pt",
+        seconds=240.0,
+    )
 
 
 class Curriculum(Hook):
@@ -97,8 +106,13 @@ class Curriculum(Hook):
         if batch.x.dtype == torch.long:
             spin = torch.Generator().manual_seed(training.step)
             swap = torch.rand(batch.x.shape, generator=spin) < 0.5
-            return Batch(torch.where(swap, torch.randint(0, 90, batch.x.shape, generator=spin), batch.x), batch.y)
-        return Batch(batch.x * self.gain, batch.y * self.gain if batch.y.is_floating_point() else batch.y)
+            return Batch(
+                torch.where(swap, torch.randint(0, 90, batch.x.shape, generator=spin), batch.x),
+                batch.y,
+            )
+        return Batch(
+            batch.x * self.gain, batch.y * self.gain if batch.y.is_floating_point() else batch.y
+        )
 
 
 class RaiseRate(Hook):
@@ -157,16 +171,57 @@ def harder_stage(recipe: Recipe, rng: np.random.Generator) -> Injection:
     return Injection([Curriculum(onset, 6.0), RaiseRate(onset, factor)], onset)
 
 
+def bumps(faulty: Trace, clean: Trace) -> bool:
+    """The loss after the restart is clearly above the loss before it."""
+    border = next(place for place, one in enumerate(faulty.entries) if one.kind == "resume")
+    before = [one.values["loss"] for one in faulty.entries[:border] if one.kind == "train"][-20:]
+    after = [one.values["loss"] for one in faulty.entries[border:] if one.kind == "train"][:10]
+    return not max(after) < max(1.3 * middle(before), 1.1 * max(before))
+
+
 UP = ("loss_spike", "loss_divergence", "exploding_gradients", "oscillating_loss")
 FAULTS = (
-    Fault("resume_without_optimizer", loses_optimizer, ("cnn", "chargpt", "vae", "recurrent"), ("resume_discontinuity", *UP),
-          ("stale_optimizer_state", "lr_schedule", "lr_too_high"), frozenset({"lr", "grad_norm"})),
-    Fault("resume_without_scheduler", loses_scheduler, SUPERVISED, ("resume_discontinuity", "lr_anomaly", *UP),
-          ("stale_optimizer_state", "lr_schedule"), frozenset({"lr"})),
-    Fault("resume_partial_weights", loses_head, SUPERVISED, ("resume_discontinuity", *UP),
-          ("incompatible_checkpoint", "stale_optimizer_state"), frozenset({"lr"})),
-    Fault("resume_replays_data", loses_sampler, ("mlp", "cnn", "chargpt"), ("resume_discontinuity", "overfitting", "suspicious_metric"),
-          ("replayed_data", "overcapacity"), frozenset({"val_loss", "lr"})),
-    Fault("curriculum_diverges", harder_stage, SUPERVISED, (*UP, "nan_loss", "nan_gradients"),
-          ("curriculum_transition", "distribution_shift", "data_pipeline_change", "lr_too_high"), frozenset({"grad_norm"}), in_config=True),
+    Fault(
+        "resume_without_optimizer",
+        loses_optimizer,
+        ("cnn", "chargpt", "vae", "recurrent"),
+        ("resume_discontinuity", *UP),
+        ("stale_optimizer_state", "lr_schedule", "lr_too_high"),
+        frozenset({"lr", "grad_norm"}),
+        shows=bumps,
+    ),
+    Fault(
+        "resume_without_scheduler",
+        loses_scheduler,
+        SUPERVISED,
+        ("resume_discontinuity", "lr_anomaly", *UP),
+        ("stale_optimizer_state", "lr_schedule"),
+        frozenset({"lr"}),
+    ),
+    Fault(
+        "resume_partial_weights",
+        loses_head,
+        SUPERVISED,
+        ("resume_discontinuity", *UP),
+        ("incompatible_checkpoint", "stale_optimizer_state"),
+        frozenset({"lr"}),
+        shows=bumps,
+    ),
+    Fault(
+        "resume_replays_data",
+        loses_sampler,
+        ("mlp", "cnn", "chargpt"),
+        ("resume_discontinuity", "overfitting", "suspicious_metric"),
+        ("replayed_data", "overcapacity"),
+        frozenset({"val_loss", "lr"}),
+    ),
+    Fault(
+        "curriculum_diverges",
+        harder_stage,
+        SUPERVISED,
+        (*UP, "nan_loss", "nan_gradients"),
+        ("curriculum_transition", "distribution_shift", "data_pipeline_change", "lr_too_high"),
+        frozenset({"grad_norm"}),
+        in_config=True,
+    ),
 )

@@ -127,7 +127,7 @@ def other_unit(recipe: Recipe, rng: np.random.Generator) -> Injection:
 
 
 def undefined_metric(recipe: Recipe, rng: np.random.Generator) -> Injection:
-    """Accuracy is not defined at the first step of an epoch, a score not at the first evaluation."""
+    """Accuracy is undefined when an epoch begins, a score at the first evaluation."""
 
     def finish(trace: Trace) -> Trace:
         trace.steps_per_epoch = 100
@@ -135,13 +135,15 @@ def undefined_metric(recipe: Recipe, rng: np.random.Generator) -> Injection:
             if entry.step % 100 == 0:
                 entry.values["acc"] = math.nan
         for place, entry in enumerate(trace.of("eval")):
-            entry.values["val_auc"] = math.nan if place == 0 else min(0.99, 0.5 + entry.values["val_acc"] / 2)
+            entry.values["val_auc"] = (
+                math.nan if place == 0 else min(0.99, 0.5 + entry.values["val_acc"] / 2)
+            )
         return trace
 
     return Injection(finish=finish)
 
 
-SOURCE = '''import torch
+SOURCE = """import torch
 def train_step(model, batch, scaler):
     loss = model(**batch)
     if not torch.isfinite(loss):
@@ -150,7 +152,7 @@ def train_step(model, batch, scaler):
     # RuntimeError: CUDA out of memory is handled by the caller
     print(f"step:{step} loss:nan grad_norm:inf")  # debug only
     except torch.cuda.OutOfMemoryError: logger.error("CUDA error, skipping batch")
-===================================================================='''
+===================================================================="""
 
 
 def echo_source(log: Log) -> None:
@@ -178,7 +180,8 @@ def warnings_survived(log: Log) -> None:
     middle = len(log.entries) // 2
     step = log.entries[middle].step
     for text in (
-        "WARNING: upload of metrics failed: ConnectionResetError(104, 'Connection reset by peer'); retrying (1/5)",
+        "WARNING: upload of metrics failed: ConnectionResetError(104, 'Connection reset by peer'); "
+        "retrying (1/5)",
         "upload of metrics succeeded after 2 attempts",
     ):
         log.entries.insert(middle, Entry("stderr", step, text=text))
@@ -190,7 +193,9 @@ def checkpoints(log: Log) -> None:
     places = list(range(10, len(log.entries), 12))
     for place in reversed(places):
         step = log.entries[place].step
-        log.entries.insert(place, Entry("text", step, text=f"Saving model checkpoint to ckpts/step_{step}.pt"))
+        log.entries.insert(
+            place, Entry("text", step, text=f"Saving model checkpoint to ckpts/step_{step}.pt")
+        )
 
 
 DETAIL = frozenset({"lr", "grad_norm"})
@@ -199,19 +204,64 @@ TRAPS = (
     Trap("loss_is_ema", 1, ema, needs=frozenset({"lr"})),
     Trap("loss_is_running_mean", 1, running_mean),
     Trap("loss_quantised", 2, quantised),
-    Trap("loss_two_digits", 2, voice={"decimals": 2}, dialects=("pipes", "logging", "slurm", "brackets")),
+    Trap(
+        "loss_two_digits",
+        2,
+        voice={"decimals": 2},
+        dialects=("pipes", "logging", "slurm", "brackets"),
+    ),
     Trap("log_every_fifty", 7, voice={"interval": 50}),
     Trap("mean_over_interval", 7, voice={"interval": 20, "is_mean": True}, families=EVERY),
-    Trap("norm_times_scale", 11, scaled_norm, ("mlp", "cnn", "chargpt"), frozenset({"grad_norm", "loss_scale"})),
-    Trap("norm_prints_zero", 12, tiny_norm, SUPERVISED, DETAIL, {"decimals": 3}, ("pipes", "slurm", "megatron", "logging")),
+    Trap(
+        "norm_times_scale",
+        11,
+        scaled_norm,
+        ("mlp", "cnn", "chargpt"),
+        frozenset({"grad_norm", "loss_scale"}),
+    ),
+    Trap(
+        "norm_prints_zero",
+        12,
+        tiny_norm,
+        SUPERVISED,
+        DETAIL,
+        {"decimals": 3},
+        ("pipes", "slurm", "megatron", "logging"),
+    ),
     Trap("stale_values", 13, stale, SUPERVISED, DETAIL, {"interval": 1}),
-    Trap("source_in_log", 14, needs=DETAIL, dialects=("pipes", "logging", "slurm", "hf"), polish=echo_source),
-    Trap("nan_in_words", 15, dialects=("pipes", "logging", "slurm", "brackets"), polish=nan_in_words),
+    Trap(
+        "source_in_log",
+        14,
+        needs=DETAIL,
+        dialects=("pipes", "logging", "slurm", "hf"),
+        polish=echo_source,
+    ),
+    Trap(
+        "nan_in_words", 15, dialects=("pipes", "logging", "slurm", "brackets"), polish=nan_in_words
+    ),
     Trap("bars_with_returns", 16, families=EVERY, dialects=("lightning", "hf")),
-    Trap("warnings_survived", 18, families=EVERY, dialects=("pipes", "slurm", "logging", "jsonl"), polish=warnings_survived),
+    Trap(
+        "warnings_survived",
+        18,
+        families=EVERY,
+        dialects=("pipes", "slurm", "logging", "jsonl"),
+        polish=warnings_survived,
+    ),
     Trap("metric_undefined_at_edges", 22, undefined_metric, ("mlp", "cnn"), ACC | {"val_auc"}),
     Trap("percent_accuracy", 0, percent, ("mlp", "cnn"), ACC),
     Trap("other_loss_unit", 0, other_unit, SUPERVISED, frozenset({"val_loss"})),
-    Trap("epochs_only", 0, families=("mlp", "cnn", "chargpt", "recurrent", "vae"), needs=frozenset({"val_loss"}), dialects=("epochs", "csv"), voice={"per_epoch": True}),
-    Trap("saves_checkpoints", 0, dialects=("pipes", "slurm", "logging", "brackets"), polish=checkpoints),
+    Trap(
+        "epochs_only",
+        0,
+        families=("mlp", "cnn", "chargpt", "recurrent", "vae"),
+        needs=frozenset({"val_loss"}),
+        dialects=("epochs", "csv"),
+        voice={"per_epoch": True},
+    ),
+    Trap(
+        "saves_checkpoints",
+        0,
+        dialects=("pipes", "slurm", "logging", "brackets"),
+        polish=checkpoints,
+    ),
 )

@@ -77,8 +77,10 @@ class Pretrained(Hook):
 
     def begin(self, training: Training) -> None:
         """Train in silence first, at the full rate."""
+        training.say("loaded pretrained weights from checkpoints/base.pt")
         recipe = training.recipe.clone()
         recipe.lr *= 10
+        recipe.steps *= 3
         recipe.schedule = "cosine"
         first = Training(recipe)
         first.run()
@@ -98,7 +100,9 @@ class EarlyStop(Hook):
             self.since += 1
         if self.since >= 3 and training.stops_at is None:
             training.stops_at = training.step + 1
-            training.say("Early stopping: validation loss did not improve in the last 3 evaluations")
+            training.say(
+                "Early stopping: validation loss did not improve in the last 3 evaluations"
+            )
         return values
 
 
@@ -224,7 +228,9 @@ class StopAt(Hook):
 
 def still_running(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """Half way, and the last line is seconds old."""
-    return Injection([StopAt(int(recipe.steps * rng.uniform(0.3, 0.7)))], is_finished=False, silent_seconds=2.0)
+    return Injection(
+        [StopAt(int(recipe.steps * rng.uniform(0.3, 0.7)))], is_finished=False, silent_seconds=2.0
+    )
 
 
 def converged(recipe: Recipe, rng: np.random.Generator) -> Injection:
@@ -258,7 +264,7 @@ def hard_batches(recipe: Recipe, rng: np.random.Generator) -> Injection:
 
 def late_drop(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """A long plateau near chance, then the loss falls."""
-    recipe.model["init_gain"], recipe.model["layers"] = 0.12, 3
+    recipe.model["init_gain"], recipe.model["layers"] = 0.3, 3
     return Injection()
 
 
@@ -273,12 +279,13 @@ def fine_tuned(recipe: Recipe, rng: np.random.Generator) -> Injection:
     recipe.lr *= 0.1
     recipe.schedule, recipe.warmup = "linear", 0
     recipe.steps //= 2
+    recipe.model["init_from"] = "checkpoints/base.pt"
     return Injection([Pretrained()])
 
 
 def stopped_early(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """Ends before the plan, on purpose."""
-    recipe.data["train_size"] = {"mlp": 2560, "cnn": 1600}[recipe.family]
+    recipe.data["train_size"] = {"mlp": 7680, "cnn": 3840}[recipe.family]
     recipe.eval_every = recipe.steps // 25
     return Injection([EarlyStop()])
 
@@ -304,9 +311,23 @@ TRAPS = (
     Trap("accumulation", 7, accumulated, ("mlp", "cnn", "chargpt")),
     Trap("batch_ramp", 8, ramped, SUPERVISED, frozenset({"batch_size"})),
     Trap("sequence_ramp", 8, lengthened, ("chargpt",), frozenset({"seq_len", "lr"})),
-    Trap("tiny_validation", 9, tiny_validation, ("mlp", "cnn", "recurrent"), frozenset({"val_loss"})),
-    Trap("other_objectives", 10, families=("gan", "policy", "vae"), needs=frozenset({"grad_norm", "val_loss"})),
-    Trap("ranks_interleaved", 17, ranks, ("mlp", "chargpt", "cnn"), frozenset({"compute_time", "step_time"}), dialects=("slurm",)),
+    Trap(
+        "tiny_validation", 9, tiny_validation, ("mlp", "cnn", "recurrent"), frozenset({"val_loss"})
+    ),
+    Trap(
+        "other_objectives",
+        10,
+        families=("gan", "policy", "vae"),
+        needs=frozenset({"grad_norm", "val_loss"}),
+    ),
+    Trap(
+        "ranks_interleaved",
+        17,
+        ranks,
+        ("mlp", "chargpt", "cnn"),
+        frozenset({"compute_time", "step_time"}),
+        dialects=("slurm",),
+    ),
     Trap("buffered_output", 19, buffered, SUPERVISED, dialects=("logging", "jsonl", "slurm")),
     Trap("still_running", 19, still_running, EVERY),
     Trap("converged", 20, converged, ("mlp",), frozenset({"val_loss"}), {"interval": 1}),

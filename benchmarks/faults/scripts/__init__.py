@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .crash import CRASHES, Crash
+from .crash import Crash
+from .crashes import CRASHES
 
 SCRIPTS: dict[str, Crash] = {one.id: one for one in CRASHES}
 STYLES = ("plain", "jsonl", "slurm")
@@ -55,13 +56,19 @@ def run_script(crash: Crash, seed: int, style: str) -> tuple[dict[str, str], int
         if child.is_alive():
             child.kill()
             raise RuntimeError(f"the script {crash.id} did not end within two minutes")
-        kept = {name: (room / name).read_text("utf-8", "replace") for name in (*names, "config.json")}
+        kept = {
+            name: (room / name).read_text("utf-8", "replace") for name in (*names, "config.json")
+        }
         metrics = room / "metrics.jsonl"
         if metrics.exists() and metrics.stat().st_size:
             kept["metrics.jsonl"] = metrics.read_text("utf-8")
     # Where this checkout and interpreter live is nobody's business; neutral places read as well.
     for name, text in kept.items():
-        for real, shown in ((sys.prefix, "/opt/venv"), (sys.base_prefix, "/usr"), (place, "/scratch/job")):
+        for real, shown in (
+            (sys.prefix, "/opt/venv"),
+            (sys.base_prefix, "/usr"),
+            (place, "/scratch/job"),
+        ):
             text = text.replace(real, shown)
         kept[name] = text
     return kept, fail_at

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from mltd.runs.run import Run
 from tests.analyzers.made import extend, falling, make_run, noisy
 
 
-def curve_of(values: list[float], steps: list[float] | None = None) -> Curve:
+def curve_of(values: list[float], steps: Sequence[float] | None = None) -> Curve:
     found = RunView(make_run({"loss": values}, steps)).curve("train/loss")
     assert found is not None
     return found
@@ -129,7 +131,7 @@ def test_an_update_costs_the_new_points_alone(monkeypatch: pytest.MonkeyPatch) -
     added: list[int] = []
     real = Curve._add
 
-    def count(self: Curve, raw: int, x: np.ndarray, y: np.ndarray) -> None:  # type: ignore[type-arg]
+    def count(self: Curve, raw: Any, x: Any, y: Any) -> None:
         added.append(len(y))
         real(self, raw, x, y)
 

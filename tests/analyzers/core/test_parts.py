@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mltd.analyzers.core.case import Case
-from mltd.analyzers.core.cause import Clue, RootCause
+from mltd.analyzers.core.cause import Clue, Fix, RootCause
 from mltd.analyzers.core.finding import Basis, Finding, Severity
 from tests.analyzers.made import CONFIG_EVIDENCE, EVIDENCE, finding, fix, view_of
 
@@ -57,7 +57,7 @@ def test_a_cause_needs_evidence_and_keeps_its_ceiling() -> None:
 )
 def test_a_fix_is_complete_or_none(name: str) -> None:
     with pytest.raises(ValueError, match=name if name != "addresses" else "nothing"):
-        dataclasses.replace(fix(), **{name: ""})
+        Fix(**{**dataclasses.asdict(fix()), name: ""})
 
 
 def test_details_are_numbers_or_the_default() -> None:

@@ -164,3 +164,10 @@ def test_the_first_fix_names_the_runs_own_values(identity: str, change: str) -> 
     found = cause(identity, EXAMPLES[identity])
     assert found is not None
     assert found.fixes[0].change == change
+
+
+def test_units_that_died_later_were_killed_by_something_else() -> None:
+    rest = "train/loss: 2.3~0.01*100 ; config: activation=relu"
+    born = sureness("dead_relu", f"zero_grad_frac: 0.97*100 ; {rest}")
+    killed = sureness("dead_relu", f"zero_grad_frac: 0.2>0.6*20 0.97*80 ; {rest}")
+    assert born > killed + 0.1

@@ -73,12 +73,20 @@ def test_an_infinite_norm_alone_is_no_explosion() -> None:
 
 def test_steady_growth_counts_where_the_loss_gets_worse() -> None:
     # Grown before there is a usual size that it could leave.
-    growing = "0.1 0.3 1 2 5 9 20 40 60~5*142"
+    growing = "0.1*5 1 2 5 9 20 40 60~5*139"
     worse = found("exploding_gradients", f"grad_norm: {growing} ; train/loss: 2>9*9 9~0.5*141")
     assert [finding.severity for finding in worse] == [Severity.WARNING]
-    assert worse[0].first_step == 2
+    assert worse[0].first_step == 5
     better = found("exploding_gradients", f"grad_norm: {growing} ; train/loss: 2>0.5~0.01*150")
     assert better == []
+
+
+def test_gradients_that_begin_too_large_beside_a_loss_beyond_a_guess() -> None:
+    example = "grad_norm: 200>4*60 4~0.3*140 ; train/loss: {}>1.9*60 1.9~0.05*140 ; config: "
+    example += "num_classes=10"
+    (finding,) = found("exploding_gradients", example.format(20))
+    assert (finding.severity, finding.first_step) == (Severity.WARNING, 0)
+    assert found("exploding_gradients", example.format(2.4)) == []
 
 
 # -- vanishing_gradients --------------------------------------------------------------------
@@ -276,6 +284,13 @@ def test_a_checkpointing_warning_is_harmless_while_the_run_learns() -> None:
     log = "UserWarning: None of the inputs have requires_grad=True. Gradients will be None\n"
     log += "\n".join(f"step {k} loss {3 - k / 50:.4f}" for k in range(100)) + "\n"
     assert [f.severity for f in found("frozen_layers", run_of_log(log))] == [Severity.INFO]
+
+
+def test_steps_that_a_scaler_skips_are_not_frozen_layers() -> None:
+    still = "update_ratio: 0.001*100 0*160 ; train/loss: 2.3~0.02*260"
+    assert found("frozen_layers", still) != []
+    scale = "loss_scale: 65536*100 16384 4096 1024 256 64 16 4 1 0.25*152"
+    assert found("frozen_layers", f"{still} ; {scale}") == []
 
 
 # -- all of them ----------------------------------------------------------------------------

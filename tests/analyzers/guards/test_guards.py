@@ -86,7 +86,8 @@ def rates(shape: str, count: int = 400) -> list[float]:
         "cyclic": 0.5 * (1 + np.cos(8 * np.pi * x)),
         "constant": np.ones(count),
     }[shape]
-    return (3e-4 * found).tolist()
+    shape_of: list[float] = (3e-4 * found).tolist()
+    return shape_of
 
 
 @pytest.mark.parametrize(

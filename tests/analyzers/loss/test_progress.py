@@ -59,7 +59,7 @@ def test_a_plateau_near_the_beginning_is_stuck_and_a_low_one_converged() -> None
 
 
 def test_a_decayed_rate_means_converged() -> None:
-    example = "train/loss: 2.3>1.9~0.01*60 1.9~0.01*600 ; lr: 0.1>0.001*660"
+    example = "train/loss: 2.3>1.9~0.01*330 1.9~0.01*330 ; lr: 0.1>0.001*660"
     assert "plateau" not in alarms(example)
 
 

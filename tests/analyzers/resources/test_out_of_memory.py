@@ -36,7 +36,7 @@ def test_a_full_device_is_critical_and_its_sizes_are_in_the_title() -> None:
     assert finding.first_step == 40
     assert "1 GiB" in finding.title
     assert "79.2 GiB" in finding.title
-    assert finding.evidence[0].ref == "train.log:41"
+    assert finding.evidence[0].ref == "train.log:44"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,15 @@ def test_a_message_that_was_overcome_is_information() -> None:
     assert finding.severity is Severity.INFO
 
 
+@pytest.mark.parametrize("message", [FULL, "MemoryError: Unable to allocate 9.9 GiB for an array"])
+def test_what_ended_an_earlier_attempt_is_a_warning(message: str) -> None:
+    text = STEPS + traceback(message) + "***** Running training *****\n"
+    identity = "cuda_oom" if message is FULL else "host_oom"
+    (finding,) = found(read_log(text), identity)
+    assert finding.severity is Severity.WARNING
+    assert "earlier attempt" in finding.title
+
+
 def test_an_oom_that_another_error_followed_is_still_one() -> None:
     text = (
         STEPS
@@ -141,7 +150,8 @@ def test_a_bare_kill_is_a_suspicion_with_a_question(line: str) -> None:
     "before",
     [
         traceback("ValueError: bad shape"),
-        "slurmstepd: error: *** JOB 4 ON n2 CANCELLED AT 2022-04-14T16:20:46 DUE TO TIME LIMIT ***\n",
+        "slurmstepd: error: *** JOB 4 ON n2 CANCELLED AT 2022-04-14T16:20:46 DUE TO TIME LIMIT "
+        "***\n",
     ],
 )
 def test_a_kill_that_something_else_explains_is_not_a_matter_of_memory(before: str) -> None:

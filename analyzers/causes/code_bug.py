@@ -1,0 +1,165 @@
+"""code_bug: the program itself is wrong at the line that is named.
+
+What it is: an exception that no input, setting or machine explains: shapes, types, devices or
+    names that the code gets wrong.
+Told apart by: an uncaught exception whose innermost own frame is in the user's code, and no
+    sign of full memory, full disks, missing files or a wrong environment.
+Try next: open the line; rerun two steps with one batch; compare with the last version that
+    worked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..core.case import Case
+from ..core.cause import Clue, Fix
+from ..core.finding import Basis
+from ..core.registry import cause
+from ..errors.hypothesis import MessageCause
+
+
+@cause
+@dataclass(frozen=True)
+class CodeBug(MessageCause):
+    """Weighs what speaks for a fault in the code."""
+
+    id: ClassVar[str] = "code_bug"
+    explains: ClassVar[tuple[str, ...]] = (
+        "exception",
+        "shape_mismatch",
+        "dtype_mismatch",
+        "device_mismatch",
+        "index_out_of_range",
+        "device_assert",
+        "empty_data",
+        "config_error",
+        "checkpoint_mismatch",
+        "dataloader_worker_died",
+        "ddp_unused_parameters",
+    )
+    basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def general_issue(self, case: Case) -> str:
+        """The sentence if no message has its own."""
+        return _sentence(case)
+
+    def more_clues(self, case: Case) -> Iterator[Clue]:
+        """An exception that nothing else explains."""
+        found = case.get("exception")
+        if found is None or found.details.get("special") or found.details.get("rule"):
+            return
+        if found.number("on_purpose") or found.number("resource"):
+            return
+        if found.number("remoteness") >= 2:
+            return
+        if case.has(*_DEEPER):
+            # The exception is how something else made itself felt.
+            yield case.because(found, 0.2)
+            return
+        if found.number("crash"):
+            yield case.because(found, 0.45)
+            return
+        kind = str(found.details.get("type", "")).rpartition(".")[2]
+        plain = kind in _PLAIN
+        weight = 0.9 if plain else 0.75 if kind else 0.4
+        is_told = plain and bool(found.number("is_first"))
+        yield case.clue(weight, found.evidence[0], states=is_told)
+        if len(found.evidence) > 1 and found.number("is_own"):
+            yield case.clue(0.3, found.evidence[1])
+
+    def general_fixes(self, case: Case) -> Iterator[Fix]:
+        """Open the line, reproduce it small, go back to what worked."""
+        found = case.get("exception")
+        where = str(found.details.get("said_where") or "") if found is not None else ""
+        code = str(found.details.get("said_code") or "") if found is not None else ""
+        said = str(found.details.get("said_quote") or "the exception") if found else "the exception"
+        place = where or "the line that raised it"
+        yield Fix(
+            addresses=self.id,
+            change=f"correct {place}" + (f": {code}" if code else "") + f" ({said[:120]})",
+            example=f"breakpoint()  # before {place}",
+            expected_impact="this exception is gone; training passes the step where it stopped",
+            verify="run two steps on a small part of the data with the same config",
+            if_it_fails="print type, shape, dtype and device of every value on that line",
+            is_quick=True,
+        )
+        yield Fix(
+            addresses=self.id,
+            change="reproduce it small: one batch, one process, on the CPU",
+            example="python train.py --max_steps 2 --num_workers 0   # CUDA_VISIBLE_DEVICES=",
+            expected_impact="the traceback names the exact line within a minute",
+            verify="the same exception at the same line",
+            if_it_fails="if it does not appear, it depends on a sample, on several processes or "
+            "on the GPU: add them back one at a time",
+            is_quick=True,
+        )
+        yield Fix(
+            addresses=self.id,
+            change="compare with the last version of the code that worked",
+            example="git diff GOOD_COMMIT -- ." + (f"   # {where}" if where else ""),
+            expected_impact="the change that broke it is in a short list",
+            verify="the old version passes the same two steps",
+            if_it_fails="if the old version fails too, a package or the data has changed",
+            is_quick=True,
+        )
+
+    def requests(self, case: Case) -> Iterator[str]:
+        """The code around the line."""
+        found = case.get("exception")
+        if found is not None and not found.details.get("said_where"):
+            yield (
+                "the whole traceback (stderr of the rank that failed first): without its frames "
+                "a bug in the code cannot be told from bad data or a wrong environment"
+            )
+
+
+_PLAIN = frozenset(
+    {
+        "AttributeError",
+        "NameError",
+        "UnboundLocalError",
+        "TypeError",
+        "KeyError",
+        "IndexError",
+        "SyntaxError",
+        "IndentationError",
+        "ZeroDivisionError",
+        "NotImplementedError",
+        "RecursionError",
+        "AssertionError",
+        "ValueError",
+        "UnicodeDecodeError",
+    }
+)
+"""Exceptions that Python itself raises for faults in code."""
+
+
+_DEEPER = (
+    "loss_scale_collapse",
+    "nan_loss",
+    "nan_gradients",
+    "nan_weights",
+    "degenerate_variance",
+    "cuda_oom",
+    "host_oom",
+    "disk_full",
+    "nccl_timeout",
+    "network_error",
+    "dataloader_worker_died",
+    "slurm_timeout",
+    "slurm_preempted",
+    "slurm_node_fail",
+)
+"""Findings that explain an exception better than a fault in the code does."""
+
+
+def _sentence(case: Case) -> str:
+    found = case.get(*CodeBug.explains)
+    if found is None:
+        return "the code is wrong"
+    where = found.details.get("said_where")
+    at = f" at {where}" if where else ""
+    return f"the code{at} does what it must not: {found.details.get('said_quote') or found.title}"

@@ -1,0 +1,1 @@
+"""Tests of the analyzers of launchers, collectives and schedulers."""

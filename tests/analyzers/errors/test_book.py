@@ -1,0 +1,60 @@
+"""The book of messages: every entry is taken by its examples and has complete fixes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from mltd.analyzers.core.registry import registry
+from mltd.analyzers.errors.book import Entry, entries, fill, match
+from mltd.runs.event import Event, EventKind
+
+_TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>(?s:.*)))?")
+ENTRIES = entries()
+_HARMFUL = re.compile(r"\brm\b|chmod 777|\bkill(?:all)?\b|mkfs|--force\b")
+
+
+def event_of(text: str) -> Event:
+    raised = _TYPE.fullmatch(text)
+    is_text = ": error: " in text or text.startswith(("WARNING", "Error:", "AMP", "wandb: "))
+    if raised is None or is_text or re.search(r"Warning$|^ERROR$", raised["type"]):
+        return Event(EventKind.ERROR, text, 1, text=text)
+    kind, message = raised["type"], raised["message"] or ""
+    return Event(EventKind.EXCEPTION, text, 1, text=text, exception=kind, message=message)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.rule)
+def test_examples_are_taken_by_their_own_entry(entry: Entry) -> None:
+    for example in entry.examples:
+        found = match(event_of(example))
+        assert found is not None, example
+        assert found.entry.rule == entry.rule, (example, found.entry.rule)
+        title = fill(entry.title, {**found.groups, "quote": found.quote, "file": "f", "code": "c"})
+        assert title or entry.finding == "exception"
+    for example in entry.quiet:
+        found = match(event_of(example))
+        assert found is None or found.entry.rule != entry.rule
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.rule)
+def test_entries_are_complete(entry: Entry) -> None:
+    assert entry.examples or entry.code is not None
+    assert entry.causes
+    assert entry.issue
+    assert set(entry.causes) <= set(registry().causes)
+    assert entry.finding in registry().analyzers
+    for cause in entry.causes:
+        assert entry.finding in registry().causes[cause].explains, cause
+    for advice in entry.fixes:
+        assert advice.cause in entry.causes
+        assert not _HARMFUL.search(f"{advice.change} {advice.example}")
+
+
+def test_names_are_unique() -> None:
+    names = [entry.rule for entry in ENTRIES]
+    assert len(names) == len(set(names))
+
+
+def test_a_template_leaves_no_trace_of_what_is_unknown() -> None:
+    assert fill("a {known} b {unknown} c", {"known": "1"}) == "a 1 b c"

@@ -1,0 +1,117 @@
+"""stall: silence that is longer than this log's silences are."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mltd.analyzers.core.finding import Finding, Severity
+from mltd.analyzers.diagnosis import Diagnostician
+from mltd.runs.ingest import read_file
+from mltd.runs.run import Run
+from tests.analyzers.made import read_log
+
+from .asking import found
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def stamped(gaps: list[float], between: dict[int, str] | None = None) -> str:
+    """A log with seconds between its lines, and lines put in front of some."""
+    moment, lines = START, []
+    for step, gap in enumerate(gaps):
+        if between and step in between:
+            lines.append(f"{moment:%Y-%m-%d %H:%M:%S} {between[step]}")
+        moment += timedelta(seconds=gap)
+        lines.append(f"{moment:%Y-%m-%d %H:%M:%S} step {step} loss {2 - step / 1000:.3f}")
+    return "\n".join(lines) + "\n"
+
+
+def silent_for(seconds: float, text: str, folder: Path) -> list[Finding]:
+    """Findings for a log that has not grown for so long."""
+    path = folder / "train.log"
+    path.write_text(text)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    run = Run("live")
+    read_file(run, str(path))
+    told = Diagnostician(run).diagnose(1_700_000_000 + seconds)
+    assert told.problems == ()
+    return [finding for finding in told.findings if finding.id == "stall"]
+
+
+def test_a_silent_log_is_a_stall(tmp_path: Path) -> None:
+    (finding,) = silent_for(7200, stamped([10] * 60), tmp_path)
+    assert finding.severity is Severity.CRITICAL
+    assert finding.first_step == 59
+    assert "2 h" in finding.title
+    assert silent_for(120, stamped([10] * 60), tmp_path) == []
+
+
+def test_a_log_that_grows_many_times_a_second_has_a_usual_interval_too(tmp_path: Path) -> None:
+    moments = [START + timedelta(milliseconds=450 * step) for step in range(60)]
+    lines = [
+        f"{moment:%Y-%m-%d %H:%M:%S},{moment.microsecond // 1000:03} step {step} loss 1.5"
+        for step, moment in enumerate(moments)
+    ]
+    (finding,) = silent_for(7200, "\n".join(lines) + "\n", tmp_path)
+    assert finding.severity is Severity.CRITICAL
+
+
+def test_the_phase_is_what_was_announced_last(tmp_path: Path) -> None:
+    text = stamped([10] * 60) + "***** Running Evaluation *****\n"
+    (finding,) = silent_for(7200, text, tmp_path)
+    assert finding.details["phase"] == "evaluation"
+    assert "during evaluation" in finding.title
+
+
+def test_buffered_output_gets_three_times_as_long(tmp_path: Path) -> None:
+    bursts = stamped(([0.0] * 99 + [1200.0]) * 3 + [0.0] * 50)
+    assert silent_for(1500, bursts, tmp_path) == []
+    assert silent_for(20_000, bursts, tmp_path)
+
+
+def test_a_finished_run_may_be_silent(tmp_path: Path) -> None:
+    assert silent_for(7200, stamped([10] * 60) + "Training completed\n", tmp_path) == []
+
+
+def test_one_long_gap_is_dated() -> None:
+    (finding,) = found(read_log(stamped([10.0] * 40 + [9000] + [10.0] * 40)), "stall")
+    assert finding.severity is Severity.WARNING
+    assert finding.first_step == 39
+    assert finding.last_step == 40
+    assert "150 min" in finding.title
+
+
+def test_a_gap_that_is_little_of_a_long_run_is_information() -> None:
+    (finding,) = found(read_log(stamped([60.0] * 900 + [4000] + [60.0] * 40)), "stall")
+    assert finding.severity is Severity.INFO
+
+
+@pytest.mark.parametrize(
+    "gaps",
+    [
+        [10.0] * 80,
+        ([10.0] * 19 + [900.0]) * 4,
+        [10.0] * 40 + [200.0] + [10.0] * 40,
+        [0.0] * 80,
+    ],
+    ids=["even", "evaluations", "short", "one moment"],
+)
+def test_usual_gaps_are_no_stall(gaps: list[float]) -> None:
+    assert found(read_log(stamped(gaps)), "stall") == []
+
+
+@pytest.mark.parametrize(
+    "line", ["Saving model checkpoint to out/checkpoint-40", "***** Running Evaluation *****"]
+)
+def test_an_announced_pause_is_no_stall(line: str) -> None:
+    text = stamped([10.0] * 40 + [9000] + [10.0] * 40, {40: line})
+    assert found(read_log(text), "stall") == []
+
+
+def test_a_restart_in_between_is_no_stall() -> None:
+    later = stamped([40_000.0] + [10.0] * 40)
+    assert found(read_log(stamped([10.0] * 40) + later), "stall") == []
