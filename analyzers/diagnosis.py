@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from mltd.runs.run import Run
 
 from .core.case import Case
@@ -64,6 +66,11 @@ class Diagnostician:
 
     def diagnose(self, moment: float | None = None) -> Diagnosis:
         """The diagnosis of the run as it is now."""
+        # A log may hold 1e308: arithmetic on such values ends in infinities, not in warnings.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._diagnose(moment)
+
+    def _diagnose(self, moment: float | None) -> Diagnosis:
         self.view.moment = moment
         self.view.update()
         failed: list[str] = []

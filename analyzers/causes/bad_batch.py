@@ -19,6 +19,7 @@ from ..core.clues import (
     goes_on_growing,
     gradient_at,
     gradient_growth_before,
+    lead_of_gradients,
     loss_growth_before,
     share_of_run,
 )
@@ -53,15 +54,20 @@ class BadBatch:
         alone = len(spikes) == 1 and not case.has("loss_divergence", "nan_loss")
         stays = case.has("loss_divergence") and not case.has("nan_loss")
         yield case.because(broken, 0.45 if alone else 0.08 if stays else 0.2)
+        # A new level that stays is as sudden, and has other causes.
+        share = 0.5 if stays else 1.0
         grown = gradient_growth_before(case, step)
         if grown is not None:
-            yield Clue(0.3 if grown.value < 1.5 else -0.4, grown.evidence)
+            yield Clue(0.3 * share if grown.value < 1.5 else -0.4, grown.evidence)
         sudden = gradient_at(case, step)
         if sudden is not None and sudden.value > 8 and (grown is None or grown.value < 2):
-            yield Clue(0.3, sudden.evidence)
+            yield Clue(0.3 * share, sudden.evidence)
         rising = loss_growth_before(case, step)
         if rising is not None:
-            yield Clue(0.25 if rising.value < 4 else -0.4, rising.evidence)
+            yield Clue(0.25 * share if rising.value < 4 else -0.4, rising.evidence)
+        lead = lead_of_gradients(case)
+        if lead is not None and lead.value >= 2:
+            yield Clue(-0.5, lead.evidence)
         growing = goes_on_growing(case, step)
         if growing is not None and growing.value > 1.5:
             yield Clue(-0.55, growing.evidence)

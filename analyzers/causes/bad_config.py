@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..core.case import Case
-from ..core.cause import Fix
+from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
 from ..errors.hypothesis import MessageCause
@@ -39,8 +39,17 @@ class BadConfig(MessageCause):
         "environment_error",
         "dataloader_worker_died",
         "exception",
+        "config_mismatch",
+        "unseeded",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
+
+    def clues(self, case: Case) -> Iterator[Clue]:
+        """Messages, and files that contradict each other."""
+        yield from super().clues(case)
+        for finding in case.all("config_mismatch", "unseeded"):
+            if finding.is_alarm:
+                yield Clue(0.75, finding.evidence[0])
 
     def general_issue(self, case: Case) -> str:
         """The sentence if no message has its own."""

@@ -40,11 +40,13 @@ class CorruptLabels:
     def clues(self, case: Case) -> Iterator[Clue]:
         """Guessing in spite of gradients that flow."""
         flat = case.get("not_learning")
+        if flat is not None and flat.number("random"):
+            return  # an agent has no labels
         if flat is not None:
             yield case.because(flat, 0.4 if flat.number("at_chance") else 0.3)
         for finding in case.all("underfitting", "plateau"):
             if finding.is_alarm:
-                yield case.because(finding, 0.3)
+                yield case.because(finding, 0.5 if finding.number("at_once") else 0.3)
         limited = case.get("underfitting")
         if limited is not None and limited.number("validation") > limited.number("accuracy") + 0.1:
             # Noise in the training labels alone: the clean validation set is done better.

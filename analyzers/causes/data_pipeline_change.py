@@ -70,6 +70,9 @@ class DataPipelineChange:
         if shifted is not None and sudden is not None and sudden.value < 1.5:
             yield case.because(shifted, 0.25)
             yield Clue(0.2, sudden.evidence)
+        odd = case.get("lr_anomaly", "resume_discontinuity")
+        if odd is not None and odd.id == "lr_anomaly" and odd.is_alarm:
+            yield case.because(odd, -0.5)
         for finding in case.all("oscillating_loss"):
             yield case.because(finding, 0.15)
 

@@ -65,7 +65,9 @@ class FrozenParameters:
         if still is None and flat is not None and val is not None and is_measured:
             yield Clue(0.6, val.evidence(len(val) - 4, len(val) - 1))
             yield case.because(flat, 0.3)
-        yield from self._against(case)
+        if still is None or still.details.get("by") != "layers":
+            # Some layers stand still while others move: the rest says nothing about them.
+            yield from self._against(case)
 
     def _against(self, case: Case) -> Iterator[Clue]:
         val = case.view.curve("val/loss")

@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.clues import (
     goes_on_growing,
     gradient_growth_before,
+    lead_of_gradients,
     loss_growth_before,
     rate_share_of_peak,
     restart_near,
@@ -75,12 +76,15 @@ class LearningRateTooHigh:
         yield from self._against(case, step)
 
     def _growth(self, case: Case, step: float | None) -> Iterator[Clue]:
-        grown = gradient_growth_before(case, step)
+        grown = gradient_growth_before(case, case.onset("nan_loss") or step)
         if grown is not None and grown.value > 2.0:
             yield Clue(0.35, grown.evidence)
         elif grown is not None and grown.value < 1.3 and case.has("nan_loss"):
             yield Clue(-0.45, grown.evidence)
-        rising = loss_growth_before(case, step)
+        lead = lead_of_gradients(case)
+        if lead is not None and lead.value >= 2:
+            yield Clue(0.4, lead.evidence)
+        rising = loss_growth_before(case, case.onset("nan_loss"))
         if case.has("nan_loss") and rising is not None:
             yield Clue(0.35 if rising.value > 5 else -0.4, rising.evidence)
         growing = goes_on_growing(case, step)

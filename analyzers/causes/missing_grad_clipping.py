@@ -46,7 +46,9 @@ class MissingGradientClipping:
         absent = no_clipping(case)
         setting, is_on = clipping(case)
         if explosion is not None and is_alarm:
-            yield case.because(explosion, 0.3)
+            climbs = gradient_growth_before(case, case.onset("nan_loss", "loss_divergence"))
+            is_climb = explosion.number("grows") or (climbs is not None and climbs.value > 2)
+            yield case.because(explosion, 0.3 if is_climb else 0.12)
         if absent is not None:
             yield Clue(0.3 if setting is not None else 0.25, absent)
         recurrent = recurrent_model(case)

@@ -43,11 +43,15 @@ class ObjectiveCollapse:
     """Weighs the ways in which outputs collapse that are properties of the objective."""
 
     id: ClassVar[str] = "objective_collapse"
-    explains: ClassVar[tuple[str, ...]] = ("mode_collapse",)
+    explains: ClassVar[tuple[str, ...]] = ("mode_collapse", "not_learning")
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
         """The objective's own signs, and a config that makes collapse likely."""
+        aimless = case.get("not_learning")
+        if aimless is not None and aimless.number("random"):
+            # The bonus for randomness outweighs the reward.
+            yield Clue(0.55, aimless.evidence[-1])
         for finding in case.all("mode_collapse"):
             if finding.is_alarm:
                 way = str(finding.details.get("way", ""))
@@ -67,6 +71,9 @@ class ObjectiveCollapse:
     def _way(self, case: Case) -> str:
         found = [f for f in case.all("mode_collapse") if f.is_alarm]
         ways = [str(f.details.get("way", "")) for f in found]
+        aimless = case.get("not_learning")
+        if not ways and aimless is not None and aimless.number("random"):
+            return "aimless"
         return max(ways, key=lambda way: _WEIGHTS.get(way, 0.0), default="")
 
     def _coefficient(self, case: Case) -> Setting | None:
@@ -80,6 +87,8 @@ class ObjectiveCollapse:
             "longer gets a signal that would spread it out",
             "policy": "the policy became certain before it knew enough; without entropy it no "
             "longer explores",
+            "aimless": "the reward has no weight against the bonus for randomness (or the wrong "
+            "sign), so the policy stays random",
             "latent": "the divergence term outweighs reconstruction, so the latent code is ignored",
             "representation": "the objective is met by mapping every input to the same vector",
         }.get(
@@ -103,6 +112,17 @@ class ObjectiveCollapse:
                 "entropy stays over 30 % of its start during the first half; reward then rises "
                 "for at least that long",
                 "normalise the advantages and clip the policy's gradients",
+            )
+        elif way == "aimless":
+            value = number / 10 if number else 0.01
+            yield self._fix(
+                f"{name} {shown(number)} -> {shown(value)}"
+                if number
+                else "divide the weight of the entropy bonus by ten, and check the reward's sign",
+                f"{name or 'entropy_coef'}: {shown(value)}",
+                "entropy falls by at least 10 % within 200 updates and the reward rises",
+                "print the advantage and the log-probability of ten actions: their product must "
+                "be what the loss minimises with a minus sign",
             )
         elif way == "latent":
             value = min(1.0, number / 10) if number else 0.1

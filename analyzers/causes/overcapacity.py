@@ -53,6 +53,9 @@ class Overcapacity:
         samples = case.setting("samples")
         if samples is not None and samples.number is not None and samples.number < 5000:
             yield Clue(0.4, samples.evidence)
+        lost = case.get("forgetting")
+        if lost is not None:
+            yield case.because(lost, -0.6)
         boundary = restart_near(case, found.first_step)
         if boundary is not None:
             yield Clue(-0.5, boundary)

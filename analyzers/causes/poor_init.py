@@ -61,6 +61,10 @@ class PoorInitialisation:
         early = case.get("exploding_gradients")
         if early is not None and early.number("from_start"):
             yield case.because(early, 0.35)
+        faint = case.get("vanishing_gradients")
+        if faint is not None and faint.number("at_first"):
+            # Too weak from the very first step, and getting better: what it began with.
+            yield case.because(faint, 0.65)
         dead = case.get("dead_units")
         if dead is not None and share_of_run(case, dead.first_step) < 0.1:
             yield case.because(dead, 0.2)

@@ -42,7 +42,8 @@ class Undercapacity:
             yield case.because(found, 0.5)
         for finding in case.all("plateau"):
             if finding.is_alarm:
-                yield case.because(finding, 0.3)
+                # A model that is too small still creeps on; one without signal stops at once.
+                yield case.because(finding, 0.15 if finding.number("at_once") else 0.3)
         train, val = case.view.curve("train/loss"), case.view.curve("val/loss")
         if train is not None and val is not None and len(val) >= 3:
             fitted, measured = float(np.median(train.y[-9:])), float(np.median(val.y[-3:]))
@@ -61,7 +62,9 @@ class Undercapacity:
         dropout = case.setting("dropout")
         if dropout is not None and dropout.number is not None and dropout.number > 0.5:
             yield Clue(0.35, dropout.evidence)
-        other = case.get("vanishing_gradients", "dead_units", "frozen_layers", "lr_anomaly")
+        other = case.get(
+            "vanishing_gradients", "dead_units", "frozen_layers", "lr_anomaly", "mode_collapse"
+        )
         if other is not None and other.is_alarm:
             yield case.because(other, -0.5)
 

@@ -149,3 +149,15 @@ def goes_on_growing(case: Case, step: float | None) -> Answer | None:
         return None
     grown = float(np.max(later)) / float(np.max(soon))
     return Answer(grown, curve.evidence(at, min(at + 40, len(curve) - 1)))
+
+
+def lead_of_gradients(case: Case) -> Answer | None:
+    """By how many logged points the gradient exploded before the loss was lost."""
+    burst, lost = case.get("exploding_gradients"), case.get("nan_loss")
+    curve = case.view.curve("grad_norm")
+    if burst is None or lost is None or curve is None:
+        return None
+    if burst.first_step is None or lost.first_step is None:
+        return None
+    between = np.searchsorted(curve.x, [burst.first_step, lost.first_step])
+    return Answer(float(between[1] - between[0]), burst.evidence[0])

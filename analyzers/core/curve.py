@@ -81,7 +81,7 @@ class Curve:
             is_new = raw_y != np.concatenate([[before], raw_y[:-1]])
             raw_x, raw_y, numbers = raw_x[is_new], raw_y[is_new], numbers[is_new]
         falls = np.flatnonzero(raw_x < np.concatenate([[self._last_x()], raw_x])[:-1])
-        if not self.is_interleaved and self._is_shared(falls):
+        if not self.is_interleaved and self._is_shared(numbers[falls]):
             self._give_up_counter(count)
             return True
         edges = [0, *falls.tolist(), len(raw_x)]
@@ -95,12 +95,11 @@ class Curve:
         self._seen = count
         return True
 
-    def _is_shared(self, falls: Ints) -> bool:
+    def _is_shared(self, falls: npt.NDArray[np.int32]) -> bool:
         """True if the counter fell too often, judged at each fall: however the points came."""
         so_far = self._falls + np.arange(1, len(falls) + 1)
         self._falls += len(falls)
-        reached = self._seen + falls + 1
-        return bool(np.any((so_far > _MANY_FALLS) & (so_far > _OFTEN * reached)))
+        return bool(np.any((so_far > _MANY_FALLS) & (so_far > _OFTEN * (falls + 1))))
 
     def _add(self, numbers: npt.NDArray[np.int32], x: Floats, y: Floats) -> None:
         self._raw.extend(numbers)

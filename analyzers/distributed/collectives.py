@@ -22,7 +22,7 @@ _OTHER = re.compile(
     r"(?P<gloo>Timed out waiting (?P<wait>\d{1,12}) ?ms for (?:recv|send) operation)|"
     r"(?P<barrier>[Rr]anks? (?P<absent>[\d, ]{1,200}?) failed to pass monitoredBarrier)|"
     r"(?P<join>(?P<came>\d{1,6})/(?P<all>\d{1,6}) clients joined)|"
-    r"(?P<store>client socket has timed out|wait timeout after \d+ ?ms|got error: [Ss]ocket "
+    r"(?P<store>client socket has timed out|RuntimeError: Socket Timeout|connect\(\) timed out|wait timeout after \d+ ?ms|got error: [Ss]ocket "
     r"[Tt]imeout|RendezvousTimeoutError|(?:TCPStore|DistStoreError|c10d|rendezvous).{0,200}"
     r"(?:[Tt]imed out|[Tt]imeout))|"
     r"(?P<plain>\bNCCL [Tt]imeout|Timeout at NCCL collective|Timed out waiting "

@@ -40,7 +40,8 @@ _COMMUNICATION = re.compile(
     r"Rendezvous(?:Connection|Closed|State)Error|"
     r"(?:server socket|TCPStore|MASTER_PORT|c10d).{0,200}(?:in use|EADDRINUSE|refused|bind)|"
     r"failed to (?:bind|listen) (?:to|on) .{0,120}in use|Detected mismatch between collectives|"
-    r"DistNetworkError|MPI_ERR_\w+"
+    r"DistNetworkError|MPI_ERR_\w+|ncclUniqueId.{0,200}got error|"
+    r"RuntimeError: Address already in use|EADDRINUSE"
 )
 _SRUN = re.compile(r"srun: error: (?P<node>\S+): tasks? (?P<task>[\d,\-]+): (?P<how>.+)")
 _EXIT = re.compile(r"(?i)exit(?:ed with)?[ _]?(?:code|status)?[ :=]{1,3}(-?\d{1,4})\b")

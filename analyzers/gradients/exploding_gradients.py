@@ -147,8 +147,8 @@ class ExplodingGradients:
         now = learning(view)
         if len(curve) < 8 or now is None or view.facts.is_cyclic or view.facts.is_grad_norm_scaled:
             return None
-        is_worse = now.is_broken or (now.first > 0 and now.last > 1.15 * max(now.best, 0.0))
-        if not (is_worse or now.is_flat) or (now.has_learned and not now.is_broken):
+        is_worse = now.is_broken or (now.first > 0 and now.last > 1.1 * max(now.best, 0.0))
+        if not (is_worse or now.is_flat):
             return None
         first = median(curve.y[:5])
         finite = np.flatnonzero(np.isfinite(curve.y))

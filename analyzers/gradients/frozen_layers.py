@@ -42,7 +42,12 @@ from .scales import fall_of_series
 from .shares import measured
 
 _EMPTY = re.compile(
-    r"optimizer got an empty parameter list|element \d+ of tensors does not require grad", re.I
+    r"optimizer got an empty parameter list|element \d+ of tensors does not require grad|"
+    r"differentiated tensors (?:does not require grad|appears? to not have been used)|"
+    r"no gradients provided for any variable|no (?:trainable|learnable) (?:param\w*|weights)|"
+    r"fine-tuning on purely quantized models|none of the outputs have requires_grad|"
+    r"(?:all|every) (?:model )?param\w* (?:are|is) frozen",
+    re.I,
 )
 _NO_INPUT = re.compile(r"None of the inputs have requires_grad", re.I)
 

@@ -17,6 +17,8 @@ from ..core.curve import Curve
 from ..core.view import RunView
 
 WINDOWS = 40
+FEW = 24
+"""Points below which each is looked at by itself: epochs rather than steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def _shape(curve: Curve) -> Shape | None:
     values, steps = mean[known], start[known]
     if len(values) < 4:
         return None
-    count = len(values) if len(values) < 15 else min(WINDOWS, len(values) // 3)
+    count = len(values) if len(values) < FEW else min(WINDOWS, len(values) // 3)
     edges = np.linspace(0, len(values), count + 1).astype(int)
     levels = np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
     return Shape(
@@ -127,7 +129,7 @@ def is_warming_up(view: RunView, curve: Curve, share: float = 0.5) -> bool:
     warm = view.facts.warmup_until
     if warm is None or len(curve) == 0:
         return False
-    return bool(curve.x[-1] < warm + max(64 * curve.spacing, share * warm))
+    return bool(curve.x[-1] < warm + max(16 * curve.spacing, share * warm))
 
 
 def is_too_coarse(view: RunView, curve: Curve) -> bool:

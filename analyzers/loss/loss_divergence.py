@@ -30,7 +30,7 @@ from ..core.excursions import backdate
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .levels import Shape, shape_of
+from .levels import FEW, Shape, shape_of
 
 
 @analyzer
@@ -61,7 +61,7 @@ class LossDivergence:
     def _has_risen(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         levels = shape.levels
         # One window may hold a spike that comes back; the middle of three does not.
-        now = float(np.median(levels[-3:])) if len(levels) >= 15 else float(min(levels[-2:]))
+        now = float(np.median(levels[-3:])) if shape.points >= FEW else float(min(levels[-2:]))
         reference = min(shape.best, shape.first)
         rise = now - reference
         if rise <= 0:
@@ -71,7 +71,7 @@ class LossDivergence:
             return False
         if view.facts.is_cyclic and now < shape.first:
             return False
-        if shape.points < 15:
+        if len(levels) < 8 or shape.points < FEW:
             return self._rises_over_epochs(levels, shape)
         if rise < self.sure * shape.error:
             return False
@@ -102,7 +102,7 @@ class LossDivergence:
             f"{curve.name} rose from {reference:.4g} to {now:.4g}{times} since "
             f"{curve.axis_name} {step:.10g}"
         )
-        raw = 0.93 if shape.points >= 15 else 0.85
+        raw = 0.93 if shape.points >= FEW else 0.85
         return Finding(
             id=self.id,
             title=title,

@@ -1,7 +1,7 @@
 """loss_spike: the training loss jumps far above its recent range.
 
 What it sees: at least three of five points more than six robust deviations above the median of
-    the 128 points before, or one point that stands out by more than the whole fall so far; how
+    the 128 points before, or one point that stands out by far more than the whole fall so far; how
     far, how long, and whether it came back.
 Why it matters: a spike that recovers costs time and says that the step size is near its limit or
     that a batch was bad; a run of them often comes before divergence.
@@ -40,6 +40,8 @@ class LossSpike:
     roles: ClassVar[tuple[str, ...]] = ("train/loss",)
     events: ClassVar[tuple[str, ...]] = ()
     least_points: int = 3
+    absurd: float = 5.0
+    """Falls of the whole run that a single step must exceed."""
     least_share: float = 0.1
     """Rise, as a share of the loss's whole fall, from which a spike is worth a warning."""
 
@@ -56,7 +58,11 @@ class LossSpike:
     def _is_spike(self, curve: Curve, spike: Excursion, fall: float) -> bool:
         if spike.end is None or spike.rise < self.least_share * fall:
             return False
-        return spike.points >= self.least_points or spike.rise > fall
+        if spike.points >= self.least_points:
+            return True
+        # One logged value may stand for many steps; one step alone is a hard batch.
+        is_sparse = curve.spacing > 1 and curve.axis_name == "step"
+        return spike.rise > (1.0 if is_sparse else self.absurd) * fall
 
     def _report(self, view: RunView, curve: Curve, spike: Excursion) -> Finding:
         end = spike.end if spike.end is not None else len(curve) - 1

@@ -29,6 +29,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import begins_at_start, shape_of
+from .resumes import boundaries
 
 
 @analyzer
@@ -54,7 +55,7 @@ class LearningRateAnomaly:
         if bad.any():
             yield self._impossible(curve, int(np.argmax(bad)))
             return
-        yield from self._restarts(curve)
+        yield from self._restarts(view, curve)
         yield from self._jumps(view, curve)
         yield from self._ends_early(view, curve)
 
@@ -62,11 +63,12 @@ class LearningRateAnomaly:
         """A few numbers called lr may be settings or source code; a schedule goes with the run."""
         if len(curve) < 4 or curve.axis_name == "index" or curve.is_interleaved:
             return False
-        loss = view.curve("train/loss") or view.curve("val/loss")
-        if loss is None or len(loss) == 0:
+        losses = [c for r in ("train/loss", "val/loss") if (c := view.curve(r)) is not None]
+        if not losses:
             return len(curve) >= 16
-        covers = float(curve.x[-1]) >= 0.5 * float(loss.x[-1])
-        return covers and (len(curve) >= 16 or len(curve) >= 0.5 * len(loss))
+        end = max(float(loss.x[-1]) for loss in losses if len(loss))
+        is_long = len(curve) >= 16 or len(curve) >= 0.5 * len(losses[0])
+        return is_long and float(curve.x[-1]) >= 0.5 * end
 
     def _impossible(self, curve: Curve, at: int) -> Finding:
         return Finding(
@@ -80,24 +82,29 @@ class LearningRateAnomaly:
             details={"kind": "impossible"},
         )
 
-    def _restarts(self, curve: Curve) -> Iterator[Finding]:
+    def _restarts(self, view: RunView, curve: Curve) -> Iterator[Finding]:
         """A resumed run must go on with the rate that it had at that step."""
-        for restart in curve.restarts:
-            if restart.at < 3 or restart.at >= len(curve):
+        for boundary in boundaries(view, curve, least=3):
+            at = boundary.at
+            if at >= len(curve) or len(boundary.before) == 0:
                 continue
-            before = float(restart.before[0] if len(restart.before) else curve.y[restart.at - 1])
-            now = float(curve.y[restart.at])
+            before = float(boundary.before[0 if boundary.is_same_steps else -1])
+            # The first values may still be those of a new warm-up.
+            now = float(curve.y[at : at + 4].max())
             if before <= 0 or 0.67 < now / before < 1.5:
                 continue
             yield Finding(
                 id=self.id,
                 title=f"{curve.name} was {before:.4g} and is {now:.4g} after the run was resumed "
-                f"at {curve.axis_name} {curve.step(restart.at):.10g}",
+                f"at {curve.axis_name} {curve.step(at):.10g}",
                 severity=Severity.WARNING,
                 confidence=finding_confidence(Basis.OBSERVATION, 0.92),
                 basis=Basis.OBSERVATION,
-                evidence=(curve.evidence(restart.at, None, f"{before:.4g} -> {now:.4g}"),),
-                first_step=curve.step(restart.at),
+                evidence=(
+                    curve.evidence(at, None, f"{before:.4g} -> {now:.4g}"),
+                    *boundary.evidence,
+                ),
+                first_step=curve.step(at),
                 details={"kind": "resume", "factor": now / before},
             )
             return

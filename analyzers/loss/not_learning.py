@@ -46,6 +46,7 @@ class NotLearning:
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss once the run had a chance to learn."""
+        yield from self._policy(view)
         curve = view.curve("train/loss")
         if (
             curve is None
@@ -60,6 +61,35 @@ class NotLearning:
         if is_fine_tuning(view) or not (self._is_flat(shape) or self._stays_at_chance(view, shape)):
             return
         yield self._report(view, curve, shape)
+
+    def _policy(self, view: RunView) -> Iterator[Finding]:
+        """An agent that goes on acting at random, with a reward that does not rise."""
+        reward, entropy = view.curve("reward"), view.curve("entropy")
+        shape = shape_of(reward) if reward is not None else None
+        random = shape_of(entropy) if entropy is not None else None
+        if reward is None or entropy is None or shape is None or random is None:
+            return
+        if len(reward) < 30 or not begins_at_start(reward) or random.first <= 0:
+            return
+        is_random = bool(np.all(np.abs(random.levels - random.first) < self.flat * random.first))
+        gained = float(np.median(shape.levels[-4:])) - float(np.median(shape.levels[:4]))
+        if not is_random or gained > 3 * shape.error:
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{reward.name} went from {np.median(shape.levels[:4]):.4g} to "
+            f"{np.median(shape.levels[-4:]):.4g} while {entropy.name} stays at {random.last:.4g}, "
+            "where it began: the policy acts at random",
+            severity=Severity.CRITICAL,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+            basis=Basis.OBSERVATION,
+            evidence=(
+                reward.evidence(0, len(reward) - 1),
+                entropy.evidence(0, len(entropy) - 1),
+            ),
+            first_step=reward.step(0),
+            details={"random": 1.0},
+        )
 
     def _had_its_chance(self, view: RunView, curve: Curve) -> bool:
         if len(curve) < self.least_points or not begins_at_start(curve):

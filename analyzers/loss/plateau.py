@@ -74,9 +74,16 @@ class Plateau:
         levels = shape.levels
         end = float(np.median(levels[-max(2, len(levels) // 5) :]))
         band = max(4 * shape.error, 0.01 * abs(end), 0.01 * shape.fall)
-        outside = np.flatnonzero(np.abs(levels - end) > band)
-        since = int(outside[-1]) + 1 if len(outside) else 0
-        return since if len(levels) - since >= self.least_share * len(levels) else None
+        outside = np.abs(levels - end) > band
+        # Now and then a window lies outside by chance.
+        misses = np.cumsum(outside[::-1])[::-1] / np.arange(len(levels), 0, -1)
+        calm = np.flatnonzero((misses <= 0.08) & ~outside)
+        since = int(calm[0]) if len(calm) else len(levels)
+        if len(levels) - since < self.least_share * len(levels):
+            return None
+        third = max(1, (len(levels) - since) // 3)
+        drift = float(np.median(levels[since : since + third]) - np.median(levels[-third:]))
+        return since if abs(drift) <= band else None
 
     def _is_stuck(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> bool:
         """High and flat at a full rate; lower only if it was flat nearly from the start."""
@@ -86,6 +93,8 @@ class Plateau:
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:
             return not (view.facts.is_decayed and not from_start) and not is_improving(view)
+        if view.curve("val/loss") is None and (len(curve) < 100 or flat > 0.1 * len(shape.levels)):
+            return False  # nothing else confirms it
         return share > self.stuck_at_once and from_start and self._validation_is_flat(view)
 
     def _validation_is_flat(self, view: RunView) -> bool:
@@ -113,5 +122,9 @@ class Plateau:
             basis=Basis.RESEARCH,
             evidence=(curve.evidence(at, len(curve) - 1), *view.facts.remarks(curve)),
             first_step=curve.step(at),
-            details={"level": shape.last, "stuck": float(is_stuck)},
+            details={
+                "level": shape.last,
+                "stuck": float(is_stuck),
+                "at_once": float(flat <= self.at_once * len(shape.levels)),
+            },
         )

@@ -21,27 +21,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from mltd.runs.event import EventKind
-from mltd.runs.harvest import Floats
-
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
-from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-
-REACH = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Boundary:
-    """A place in the loss curve where the run was resumed."""
-
-    at: int
-    before: Floats
-    is_same_steps: bool
-    """The values before are those of the branch that was given up, at the same steps."""
-    evidence: tuple[Evidence, ...]
+from .resumes import REACH, Boundary, boundaries
 
 
 @analyzer
@@ -78,6 +63,11 @@ class ResumeDiscontinuity:
         fair = before[: len(few)] if boundary.is_same_steps else before[-len(few) :]
         expected, now = float(np.median(fair)), float(np.median(few))
         jump = now - expected
+        # A few points after it, the jump may be over already.
+        at_once = float(after[0]) - expected
+        if at_once > max(8 * spread, 0.35 * abs(expected)):
+            now = float(after[0])
+            jump = at_once
         limit = max(self.deviations * spread / np.sqrt(len(few)), spread)
         if abs(jump) < max(limit, self.least_share * abs(expected)):
             return None
@@ -100,29 +90,3 @@ class ResumeDiscontinuity:
             first_step=step,
             details={"jump": jump / abs(expected) if expected else 0.0, "position": boundary.at},
         )
-
-
-def boundaries(view: RunView, curve: Curve) -> list[Boundary]:
-    """Where the newest branch was resumed, by its counter, its file or its log."""
-    found: dict[int, Boundary] = {}
-    for restart in curve.restarts:
-        if restart.at < 6:
-            continue
-        # What the old branch did at the same steps is the fairest comparison.
-        overlaps = len(restart.before) >= 6
-        old = restart.before[:REACH] if overlaps else curve.y[: restart.at][-REACH:]
-        said = curve.remark(
-            f"the counter went back from {restart.reached:.10g} to {restart.resumed:.10g}"
-        )
-        found[restart.at] = Boundary(restart.at, old, overlaps, (said,))
-    for placed in view.events_of(EventKind.RESTART):
-        if placed.source is not view.run.files[curve.series.file]:
-            continue
-        lines = curve.series.lines
-        raw = int(np.searchsorted(lines, placed.event.line))
-        position = raw - (len(lines) - len(curve))
-        if not 6 <= position < len(curve) - 3 or any(abs(position - at) <= 2 for at in found):
-            continue
-        before = curve.y[:position][-REACH:]
-        found[position] = Boundary(position, before, False, (placed.evidence(),))
-    return [found[at] for at in sorted(found)]

@@ -28,7 +28,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import begins_at_start, is_warming_up, shape_of
-from .outcomes import as_fraction, classes
+from .outcomes import as_fraction, chance_loss, classes
 
 
 @analyzer
@@ -37,17 +37,28 @@ class Underfitting:
     """Compares flat accuracies of both splits with what could be reached."""
 
     id: ClassVar[str] = "underfitting"
-    roles: ClassVar[tuple[str, ...]] = ("train/accuracy", "val/accuracy", "train/loss")
+    roles: ClassVar[tuple[str, ...]] = (
+        "train/accuracy",
+        "val/accuracy",
+        "train/loss",
+        "val/loss",
+    )
     events: ClassVar[tuple[str, ...]] = ()
     low: float = 0.7
     poor: float = 0.5
     """Accuracy below which a complete run is underfitted even if it still creeps on."""
     least_share: float = 0.4
+    near_guess: float = 0.6
+    """Share of the loss of guessing above which a complete run has learned too little."""
+    most_classes: float = 200.0
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge by accuracies."""
         train, val = view.curve("train/accuracy"), view.curve("val/accuracy")
-        if train is None or val is None or len(val) < 5 or not view.facts.is_monotone:
+        if train is None or val is None:
+            yield from self._by_loss(view)
+            return
+        if len(val) < 5 or not view.facts.is_monotone:
             return
         if view.facts.is_cyclic or not begins_at_start(train):
             return
@@ -78,6 +89,33 @@ class Underfitting:
             evidence=(train.evidence(since, len(train) - 1), val.evidence(len(val) - 1)),
             first_step=train.step(since),
             details={"accuracy": fitted, "validation": now},
+        )
+
+    def _by_loss(self, view: RunView) -> Iterator[Finding]:
+        """Both losses near that of a guess when all planned steps are done."""
+        loss, val = view.curve("train/loss"), view.curve("val/loss")
+        known, guess = classes(view), chance_loss(view)
+        shape = shape_of(loss) if loss is not None else None
+        if loss is None or val is None or shape is None or known is None or guess is None:
+            return
+        if known > self.most_classes or view.settings.number("vocab_size") is not None:
+            return
+        if len(val) < 3 or not view.facts.is_monotone or not self._is_complete(view, loss):
+            return
+        measured = float(np.median(val.y[-3:]))
+        is_shared = abs(measured - shape.last) < 0.15 * abs(shape.last)
+        if not is_shared or not self.near_guess * guess < shape.last < 0.97 * guess:
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{loss.name} ends at {shape.last:.4g} and {val.name} at {measured:.4g}, where "
+            f"guessing gives {guess:.4g}: both stay bad together",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.65),
+            basis=Basis.RESEARCH,
+            evidence=(loss.evidence(0, len(loss) - 1), val.evidence(len(val) - 1)),
+            first_step=loss.step(0),
+            details={"level": shape.last},
         )
 
     def _is_complete(self, view: RunView, curve: Curve) -> bool:

@@ -145,7 +145,9 @@ def _policy(view: RunView) -> Iterator[Sign]:
     after = means[(counts > 0) & (first_x >= entropy.step(end.start))]
     few = max(1, len(after) // 5)
     gained = float(np.median(after[-few:]) - np.median(after[:few])) if len(after) >= 5 else 0.0
-    is_stuck = gained < 0.1 * span
+    # Three standard errors of a difference of medians: noise alone gains as much.
+    chance = 5.3 * reward.noise / np.sqrt(few * reward.bin_width)
+    is_stuck = gained < max(0.1 * span, chance)
     has_lost = now < best - 0.5 * span
     if not has_lost and not (is_early and is_stuck):
         return

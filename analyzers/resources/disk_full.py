@@ -33,11 +33,15 @@ from .messages import matching, said
 
 _FULL = re.compile(
     r"\[Errno (?:28|122)\]|no space left on device|quota exceeded|StorageFull|"
-    r"FilesystemQuotaExceeded|os error (?:28|122)\b|\bENOSPC\b|\bEDQUOT\b",
+    r"FilesystemQuotaExceeded|os error (?:28|122)\b|\bENOSPC\b|\bEDQUOT\b|"
+    r"(?:database or )?disk is full|(?:not enough|insufficient) (?:free )?(?:disk|storage) ?space|"
+    r"(?:disk|storage|volume) (?:quota|space) (?:is )?(?:exhausted|used up|exceeded)|"
+    r"errno = (?:28|122)\b|ResourceExhausted.{0,80}(?:space|quota)",
     re.IGNORECASE,
 )
 _GAVE_UP = re.compile(
-    r"PytorchStreamWriter failed writing|inline_container\.cc.{0,40}unexpected pos \d+ vs \d+"
+    r"PytorchStreamWriter failed writing|inline_container\.cc.{0,40}unexpected pos \d+ vs \d+|"
+    r"\d+ requested and \d+ written|basic_ios::clear: iostream error|file write failed"
 )
 _QUOTA = re.compile(r"quota|Errno 122|os error 122|EDQUOT|code: 122", re.IGNORECASE)
 _SHARED = re.compile(

@@ -43,7 +43,9 @@ class Pace:
     def shown(self, level: float) -> str:
         """A level as the curve would show it."""
         value = np.exp(-level if self.kind == "rate" else level)
-        unit = self.curve.series.unit if self.kind in ("rate", "duration") else "s per step"
+        unit = self.curve.series.unit
+        if self.kind not in ("rate", "duration"):
+            unit = f"{unit or 's'} per step"
         return f"{value:.4g}{' ' + unit if unit else ''}"
 
     @property

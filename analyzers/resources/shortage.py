@@ -40,7 +40,11 @@ _ON_DEVICE = re.compile(
     r"cudaSuccess \(2 vs\. 0\)\s+out of memory|cudaMalloc\b.{0,60}out of memory|"
     r"Allocator \(?(?:GPU|TPU|CUDA)\w*\)? ran out of memory|device:GPU|allocator GPU|"
     r"RESOURCE_EXHAUSTED: (?:.{0,40}(?:[Oo]ut of memory|alloc|reserve|HBM))|"
-    r"Ran out of memory in memory space (?:hbm|vmem)"
+    r"Ran out of memory in memory space (?:hbm|vmem)|"
+    r"cuda runtime error \(2\)|cupy\S*OutOfMemoryError|GPU memory (?:is )?(?:exhausted|full)|"
+    r"(?:[Ii]nsufficient|[Nn]ot enough) (?:GPU|CUDA|device|VRAM|HBM) ?memory|"
+    r"[Nn]o available memory for the cache blocks|"
+    r"(?:[Ff]ree|less than desired) .{0,40}GPU memory utilization"
 )
 _LIKELY_DEVICE = re.compile(
     r"torch\.(?:cuda\.)?OutOfMemoryError|^OutOfMemoryError|OOM when allocating tensor|"
@@ -58,7 +62,9 @@ _KILLED_BY_SYSTEM = re.compile(
 _ON_HOST = re.compile(
     r"DefaultCPUAllocator|alloc_cpu\.cpp|\b_?(?:Array)?MemoryError\b|std::bad_alloc|"
     r"\[Errno 12\]|[Cc]annot allocate memory|[Uu]nable to allocate [\d.]+ [KMGT]iB for an array|"
-    r"allocator (?:mklcpu|cpu)\b|device:CPU|Allocator \(?cpu\)? ran out of memory"
+    r"allocator (?:mklcpu|cpu)\b|device:CPU|Allocator \(?cpu\)? ran out of memory|"
+    r"(?:malloc|realloc|mmap) (?:of size )?.{0,20}\bfailed|ArrowMemoryError|"
+    r"(?:[Ii]nsufficient|[Nn]ot enough) (?:host|system|CPU|RAM) ?memory"
 )
 _WORKER_KILLED = re.compile(r"worker \(pid\S* [\d, ]+\) is killed by signal: Killed")
 _NOT_MEMORY = re.compile(r"No space left on device|quota exceeded", re.IGNORECASE)

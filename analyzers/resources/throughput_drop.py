@@ -48,6 +48,7 @@ class _Drop:
     after: float
     noise: float = 0.0
     is_gradual: bool = False
+    is_staged: bool = False
 
     @property
     def seconds(self) -> float:
@@ -133,8 +134,16 @@ class ThroughputDrop:
                 continue
             start = skip + self._onset(slow, edges[number], base, shift)
             noise = max(_unevenness(before), _unevenness(after))
-            found.append(_Drop(pace, start, skip + edges[end], base, level, noise))
+            staged = self._is_staged(levels)
+            found.append(
+                _Drop(pace, start, skip + edges[end], base, level, noise, is_staged=staged)
+            )
         return max(found, key=lambda drop: (drop.stop - drop.start, drop.factor), default=None)
+
+    def _is_staged(self, levels: list[float]) -> bool:
+        """Two rises or more, each to a level that holds: a plan, such as ever longer sequences."""
+        rises = [after - before for before, after in pairwise(levels)]
+        return sum(rise > 0.14 for rise in rises) >= 2 and min(rises) > -0.14
 
     def _needed(self, before: Floats, after: Floats, count: int) -> float:
         noise = max(_unevenness(before), _unevenness(after))
@@ -202,7 +211,8 @@ class ThroughputDrop:
         )
         is_short = has_recovered or share < 0.08 or drop.seconds < self.least_seconds
         # Environments slow down as the agent learns to stay in them longer.
-        is_info = is_small or is_short or not view.facts.is_monotone
+        is_learning = drop.is_gradual and (not view.facts.is_monotone or pace.kind == "total")
+        is_info = is_small or is_short or is_learning or drop.is_staged
         resumed = any(
             abs(restart.resumed - step) <= 3 * pace.curve.spacing for restart in pace.curve.restarts
         )

@@ -23,7 +23,7 @@ from .recipe import Recipe, config_of
 from .scripts import SCRIPTS, run_script
 from .trace import Trace
 from .training import train
-from .truth import Truth
+from .truth import Truth, read_truths
 from .voice import Log, Voice, write_down
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -69,7 +69,7 @@ class Maker:
         trace = train(recipe, injection.hooks, _wants(voice))
         finished = injection.finish(trace) if injection.finish else trace
         truth = _label(planned, voice, injection.silent_seconds)
-        truth.findings, truth.causes = list(fault.findings), list(fault.causes)
+        expect(truth)
         truth.verdict = "fault"
         if not fault.observable:
             truth.verdict = "unobservable"
@@ -139,6 +139,14 @@ class Maker:
         return DIALECTS[voice.dialect](log), truth
 
 
+def expect(truth: Truth) -> None:
+    """Write the acceptable answers, as declared, into a label."""
+    declared = FAULTS.get(truth.kind) or SCRIPTS.get(truth.kind)
+    if declared is not None:
+        truth.findings, truth.causes = list(declared.findings), list(declared.causes)
+        truth.also = list(declared.also)
+
+
 def _heard(trace: Trace, voice: Voice) -> Trace:
     """The part of a trace that reaches the log."""
     return replace(trace, entries=write_down(trace, voice))
@@ -183,8 +191,7 @@ def _script(planned: Planned) -> tuple[dict[str, str], Truth]:
     files, fail_at = run_script(crash, planned.seed, style)
     truth = _label(planned, Voice(style, frozenset({"loss", "lr"})), 60.0)
     truth.verdict = "fault" if crash.is_fault else "healthy"
-    truth.findings, truth.causes = list(crash.findings), list(crash.causes)
-    truth.also = ["exception"] if crash.is_fault else []
+    expect(truth)
     every = 10 if '"log_every": 10' in files["config.json"] else 5
     truth.interval = every
     truth.onset = -(-fail_at // every) * every if crash.has_onset else None
@@ -216,6 +223,9 @@ def generate(planned: list[Planned], out: Path, jobs: int = 1) -> list[str]:
     """Make what is missing; returns what could not be made."""
     for name in ("runs", "truth", "clean"):
         (out / name).mkdir(parents=True, exist_ok=True)
+    for truth in read_truths(out):
+        expect(truth)
+        truth.write(out / "truth")
     missing = [one for one in planned if not (out / "truth" / f"{one.run_id}.json").exists()]
     if jobs <= 1 or len(missing) < 2:
         return _work((missing, out))

@@ -13,7 +13,7 @@ KEY_EDGES = " \t\"'`*•>·~,;:=|/\\#@&^<-–—" + FILLER
 """Never at the edge of a name."""
 
 _SENTENCE_END = re.compile(r"(?<=[\w)\]%])[.?]\s+|:\s+|!\s*")
-_NAMELESS_START = re.compile(r"^[^\w.(\[%]+")
+_NAMELESS_START = re.compile(r"^(?:[^\w.(\[%]|\.\s)+")
 _CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _TAGGED_KEY = re.compile(r"(?P<tag>\[[^\[\]\d]{2,40}\])\s+(?P<key>[^\[\]]+)$")
 """`[Epoch Metrics] Policy Loss`."""

@@ -23,6 +23,7 @@ from benchmarks.faults.recipe import Recipe
 from benchmarks.faults.score import judge_all
 from benchmarks.faults.scripts import SCRIPTS
 from benchmarks.faults.trace import Entry, Trace
+from benchmarks.faults.training import train
 from benchmarks.faults.truth import read_truths
 from benchmarks.faults.voice import Voice, write_down
 
@@ -108,6 +109,25 @@ def test_the_plan_covers_classes_traps_and_keeps_the_splits_apart() -> None:
             voice = voice_of(one, recipe, FAULTS[one.kind].needs)
             assert voice.dialect not in TEST_DIALECTS
             assert FAULTS[one.kind].needs <= voice.signals
+
+
+def test_a_training_is_repeatable() -> None:
+    recipe = families.recipe_of("vae", 3)
+    recipe.steps = 20
+    first, second = train(recipe), train(recipe)
+    assert first.series("loss") == second.series("loss")
+    recipe.seed = 4
+    assert train(recipe).series("loss") != first.series("loss")
+
+
+def test_changed_expectations_reach_runs_that_are_already_made(bench: Path) -> None:
+    (truth,) = [one for one in read_truths(bench) if one.kind == "stall"]
+    wanted = list(truth.findings)
+    truth.findings = ["outdated"]
+    truth.write(bench / "truth")
+    assert main(["generate", "--out", str(bench), "--slice", "small"]) == 0
+    (truth,) = [one for one in read_truths(bench) if one.kind == "stall"]
+    assert truth.findings == wanted == ["stall"]
 
 
 def noisy(seed: int, jump: float = 0.0) -> Trace:

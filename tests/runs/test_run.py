@@ -140,3 +140,26 @@ def test_a_restart_is_not_counted_on() -> None:
     key = ColumnKey("loss")
     run = run_of(harvest([key] * 5, epoch=[1, 2, 2, 1, 2], step=[10, 20, 30, 10, 20]))
     assert run.series[0].axis("step").tolist() == [10, 20, 30, 10, 20]
+
+
+def test_a_bar_of_the_whole_run_beside_fractions_of_epochs_counts_steps() -> None:
+    positions = [10.0, 20.0, 30.0, 40.0]
+    one = harvest(
+        [ColumnKey("loss")] * 4,
+        epoch=[0.5, 1.0, 1.5, 2.0],
+        inner=positions,
+        inner_total=[60.0] * 4,
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == positions
+
+
+def test_positions_that_agree_with_the_fraction_are_inside_their_epoch() -> None:
+    one = harvest(
+        [ColumnKey("loss")] * 4,
+        epoch=[0.25, 0.5, 1.25, 1.5],
+        inner=[5.0, 10.0, 5.0, 10.0],
+        inner_total=[20.0] * 4,
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == [5.0, 10.0, 25.0, 30.0]

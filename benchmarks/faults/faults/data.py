@@ -17,7 +17,7 @@ from .data_hooks import (
     StillTraining,
     TwoTasks,
 )
-from .fault import CLASSIFIERS, SUPERVISED, Fault, Injection, midway, stays_high
+from .fault import AFTERMATH, CLASSIFIERS, SUPERVISED, Fault, Injection, midway, stays_high
 
 STUCK = ("not_learning", "plateau", "underfitting", "slow_convergence")
 
@@ -138,6 +138,7 @@ FAULTS = (
         UP,
         ("corrupt_labels", *CHANGED, "bad_batch"),
         VAL,
+        also=AFTERMATH,
     ),
     Fault(
         "class_imbalance",
@@ -191,6 +192,7 @@ FAULTS = (
         ),
         (*CHANGED, "sequential_training", "unshuffled_data", "lr_too_high"),
         VAL,
+        also=AFTERMATH,
     ),
     Fault(
         "distribution_shift",

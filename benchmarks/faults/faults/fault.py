@@ -30,6 +30,8 @@ class Injection:
     """How long ago the log was last written when somebody looks at it."""
 
 
+AFTERMATH = ("not_learning", "plateau", "dead_units", "vanishing_gradients")
+"""What is true of a run whose weights were ruined on the way."""
 Apply = Callable[[Recipe, np.random.Generator], Injection]
 Shows = Callable[[Trace, Trace], bool]
 
@@ -54,6 +56,8 @@ class Fault:
     """An expert's eye: given the faulty and the clean trace, can the fault be seen?"""
     is_gated: bool = True
     """False where the fault is visible by construction (a log that falls silent)."""
+    also: tuple[str, ...] = ()
+    """Findings that are true as well but do not name this fault."""
 
 
 def midway(recipe: Recipe, rng: np.random.Generator, low: float = 0.4, high: float = 0.7) -> int:
@@ -73,7 +77,7 @@ def shows_alone(faulty: Trace, clean: Trace) -> bool:
     Not finite in the end, hardly any progress, far above its start at some point after the first
     tenth, or much noisier than the clean run.
     """
-    first, last = faulty.series("loss")[0], faulty.tail("loss")
+    first, last = min(faulty.series("loss")[0], clean.series("loss")[0]), faulty.tail("loss")
     late = faulty.series("loss")[len(faulty.series("loss")) // 10 :]
     if not math.isfinite(last) or last > 0.75 * first or max(late) > 1.3 * first:
         return True

@@ -13,7 +13,7 @@ from ..recipe import Recipe
 from ..trace import Trace
 from ..training import Training
 from ..workload import Batch
-from .fault import SUPERVISED, Fault, Injection, midway, stays_high
+from .fault import AFTERMATH, SUPERVISED, Fault, Injection, midway, stays_high
 
 NAN = ("nan_loss", "nan_gradients")
 
@@ -288,6 +288,7 @@ FAULTS = (
             "lr_too_high",
         ),
         shows=jumps_up,
+        also=AFTERMATH,
     ),
     Fault(
         "garbage_pocket_lasts",
@@ -305,6 +306,7 @@ FAULTS = (
         GRAD,
         in_config=True,
         shows=jumps_up,
+        also=AFTERMATH,
     ),
     Fault(
         "bit_flip",
@@ -314,5 +316,6 @@ FAULTS = (
         ("hardware_fault", "bad_batch", "numerical_instability"),
         GRAD,
         shows=jumps_up,
+        also=AFTERMATH,
     ),
 )

@@ -10,7 +10,16 @@ from ..hooks import Hook
 from ..recipe import Recipe
 from ..trace import Trace
 from ..training import Training
-from .fault import SUPERVISED, Fault, Injection, hardly_learns, midway, shows_alone, stays_high
+from .fault import (
+    AFTERMATH,
+    SUPERVISED,
+    Fault,
+    Injection,
+    hardly_learns,
+    midway,
+    shows_alone,
+    stays_high,
+)
 
 DIVERGING = ("loss_divergence", "nan_loss", "exploding_gradients", "loss_spike", "nan_gradients")
 STUCK = ("not_learning", "plateau", "underfitting", "slow_convergence")
@@ -191,6 +200,7 @@ FAULTS = (
         LR,
         in_config=True,
         shows=shows_alone,
+        also=AFTERMATH,
     ),
     Fault(
         "lr_too_high_oscillates",
@@ -201,6 +211,7 @@ FAULTS = (
         LR,
         in_config=True,
         shows=shows_alone,
+        also=AFTERMATH,
     ),
     Fault(
         "lr_too_low",
@@ -219,6 +230,7 @@ FAULTS = (
         ("lr_anomaly", *DIVERGING, "oscillating_loss"),
         ("lr_schedule", "lr_too_high"),
         LR,
+        also=AFTERMATH,
     ),
     Fault(
         "schedule_decays_early",
@@ -236,6 +248,7 @@ FAULTS = (
         ("lr_anomaly", *DIVERGING, "oscillating_loss"),
         ("lr_schedule", "lr_too_high", "stale_optimizer_state"),
         LR,
+        also=AFTERMATH,
     ),
     Fault(
         "missing_warmup",
@@ -246,6 +259,7 @@ FAULTS = (
         LR,
         in_config=True,
         shows=shows_alone,
+        also=AFTERMATH,
     ),
     Fault(
         "no_clipping",
@@ -256,6 +270,7 @@ FAULTS = (
         GRAD,
         in_config=True,
         shows=shows_alone,
+        also=AFTERMATH,
     ),
     Fault(
         "weight_decay_overwhelms",
@@ -274,6 +289,7 @@ FAULTS = (
         ("missing_zero_grad", "lr_too_high"),
         GRAD,
         shows=ends_badly,
+        also=AFTERMATH,
     ),
     Fault(
         "momentum_too_high",
@@ -284,6 +300,7 @@ FAULTS = (
         LR,
         in_config=True,
         shows=shows_alone,
+        also=AFTERMATH,
     ),
     Fault(
         "wrong_sign",
@@ -291,5 +308,6 @@ FAULTS = (
         (*SUPERVISED, "vae"),
         (*DIVERGING, "suspicious_metric"),
         ("wrong_loss", "code_bug", "lr_too_high", "numerical_instability"),
+        also=AFTERMATH,
     ),
 )

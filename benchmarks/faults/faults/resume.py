@@ -13,7 +13,7 @@ from ..recipe import Recipe
 from ..trace import Entry, Trace, middle
 from ..training import Training, make_optimizer
 from ..workload import Batch
-from .fault import SUPERVISED, Fault, Injection, midway
+from .fault import AFTERMATH, SUPERVISED, Fault, Injection, midway
 
 
 class Resume(Hook):
@@ -223,5 +223,6 @@ FAULTS = (
         ("curriculum_transition", "distribution_shift", "data_pipeline_change", "lr_too_high"),
         frozenset({"grad_norm"}),
         in_config=True,
+        also=AFTERMATH,
     ),
 )

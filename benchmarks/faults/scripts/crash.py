@@ -111,6 +111,8 @@ class Crash:
     has_onset: bool = False
     """It strikes at `fail_at`, and a series shows it."""
     is_fault: bool = True
+    also: tuple[str, ...] = ("exception",)
+    """Findings that are true as well but not enough."""
 
     def source(self, style: str, fail_at: int) -> str:
         """The script."""

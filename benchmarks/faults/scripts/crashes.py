@@ -60,12 +60,14 @@ CRASHES = (
         ("index_out_of_range",),
         ("label_out_of_range", "code_bug", "bad_config", "bad_batch"),
         batch="if step == FAIL_AT:\n    tokens = tokens + 9",
+        also=("exception", "config_mismatch"),
     ),
     Crash(
         "target_out_of_bounds",
         ("index_out_of_range",),
         ("label_out_of_range", "code_bug", "bad_config"),
         batch="if step == FAIL_AT:\n    labels = labels + cfg['num_classes']",
+        also=("exception", "config_mismatch"),
     ),
     Crash(
         "shape_mismatch",
@@ -144,6 +146,7 @@ CRASHES = (
         ("host_memory_limit", "code_bug", "hardware_fault"),
         imports=DIES,
         loader=WORKER,
+        also=("exception", "host_oom"),
     ),
     Crash(
         "worker_raises",
@@ -185,5 +188,5 @@ CRASHES = (
         ("code_bug", "empty_input"),
         batch="if step == FAIL_AT:\n    done = step / (len(loader) - len(loader))",
     ),
-    Crash("script_finishes", (), (), is_fault=False),
+    Crash("script_finishes", (), (), is_fault=False, also=()),
 )

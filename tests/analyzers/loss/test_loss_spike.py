@@ -20,6 +20,7 @@ def test_a_hard_batch_is_no_alarm() -> None:
 
 def test_a_single_value_above_all_that_was_is_one() -> None:
     assert "loss_spike" in alarms("train/loss: 4>2~0.05*300 30 2~0.05*100")
+    assert "loss_spike" not in alarms("train/loss: 4>2~0.05*300 7 2~0.05*100")
 
 
 def test_each_spike_is_reported_once() -> None:

@@ -64,4 +64,6 @@ def test_percent_and_share_are_the_same() -> None:
 
 
 def test_two_evaluations_are_too_few() -> None:
-    assert found(make_run({"loss": [1, 0.9], "val_acc": [0.9] * 2, "balanced_acc": [0.3] * 2})) == []
+    assert (
+        found(make_run({"loss": [1, 0.9], "val_acc": [0.9] * 2, "balanced_acc": [0.3] * 2})) == []
+    )

@@ -11,6 +11,7 @@ import struct
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ def archive(path: Path, data: bytes, method: int = zipfile.ZIP_STORED) -> Path:
     return path
 
 
-def make_model() -> torch.nn.Module:
+def make_model() -> Any:
     model = torch.nn.Module()
     model.emb = torch.nn.Embedding(100, 8)
     model.norm = torch.nn.BatchNorm1d(8)
@@ -175,7 +176,9 @@ def test_pipes_and_missing_files_are_bad_input(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_pickle_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_any_pickle_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
     path = archive(tmp_path_factory.mktemp("any") / "m.pt", b"\x80\x02" + data)
     try:
         tensor_shapes(path)

@@ -16,7 +16,9 @@ def samples(log: str) -> list[Event]:
 
 
 def test_a_sample_keeps_its_text_and_its_step() -> None:
-    (event,) = samples("step 10 loss 2.0\nstep 20 loss 1.9\nsample: the king : of\nstep 30 loss 1\n")
+    (event,) = samples(
+        "step 10 loss 2.0\nstep 20 loss 1.9\nsample: the king : of\nstep 30 loss 1\n"
+    )
     assert event.message == "the king : of"
     assert event.step == 20
     assert event.line == 3
