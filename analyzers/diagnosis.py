@@ -13,7 +13,7 @@ from .core.case import Case
 from .core.cause import Fix, RootCause
 from .core.finding import Finding, Severity
 from .core.ranking import ENOUGH, TIE, rank
-from .core.registry import Analyzer, registry
+from .core.registry import Analyzer, load_analyzers, load_causes
 from .core.view import RunView
 from .missing import missing_artifacts
 
@@ -74,17 +74,20 @@ class Diagnostician:
         self.view.moment = moment
         self.view.update()
         failed: list[str] = []
-        found = [*examine(self.view, registry().analyzers.values(), failed), *self.siblings]
+        parts = load_analyzers()
+        found = [*examine(self.view, parts.analyzers.values(), failed), *self.siblings]
         findings = _in_order(found)
-        case = Case(self.view, findings)
-        causes = rank(case, registry().causes.values(), failed)[:MAX_CAUSES]
+        causes: list[RootCause] = []
+        if any(finding.is_alarm for finding in findings):
+            case = Case(self.view, findings)
+            causes = rank(case, load_causes().causes.values(), failed)[:MAX_CAUSES]
         return Diagnosis(
             status=_status(self.view, findings, causes),
             findings=tuple(findings),
             root_causes=tuple(causes),
             requests=_requests(self.view, findings, causes),
             ties=_ties(causes),
-            problems=(*registry().problems, *failed),
+            problems=(*parts.problems, *failed),
         )
 
 

@@ -30,6 +30,7 @@ _WEIGHTS = {
     "samples": 0.3,
 }
 _COEFFICIENTS = {
+    "aimless": ("entropy_coef", "ent_coef", "entropy_coeff", "entropy_weight", "entropy_beta"),
     "policy": ("entropy_coef", "ent_coef", "entropy_coeff", "entropy_weight", "entropy_beta"),
     "latent": ("beta", "kl_weight", "kl_coef", "beta_vae"),
     "adversarial": ("d_lr", "d_lr_factor", "lr_d", "disc_lr", "d_steps", "n_critic"),

@@ -94,12 +94,17 @@ def cause(made: _CauseClass) -> _CauseClass:
     return made
 
 
-@lru_cache(maxsize=1)
 def registry() -> Registry:
-    """All there are; third parties' parts are loaded the first time."""
-    package = __package__.rpartition(".")[0]
-    for family in (*FAMILIES, "causes"):
-        _import_all(importlib.import_module(f"{package}.{family}"))
+    """All there are."""
+    load_analyzers()
+    return load_causes()
+
+
+@lru_cache(maxsize=1)
+def load_analyzers() -> Registry:
+    """The registry with the analyzers, ours and those of third parties."""
+    for family in FAMILIES:
+        _import_all(family)
     for entry in entry_points(group=GROUP):
         try:
             _adopt(entry.load())
@@ -108,6 +113,13 @@ def registry() -> Registry:
                 f"analyzer {entry.name!r} ({entry.value}) can't be used: "
                 f"{type(problem).__name__}: {problem}"
             )
+    return _ours
+
+
+@lru_cache(maxsize=1)
+def load_causes() -> Registry:
+    """The registry with the causes: a healthy run needs none, so they come later."""
+    _import_all("causes")
     return _ours
 
 
@@ -125,6 +137,7 @@ def _adopt(part: object) -> None:
         raise TypeError(f"{part.__name__} is neither an analyzer nor a cause")
 
 
-def _import_all(package: ModuleType) -> None:
+def _import_all(family: str) -> None:
+    package = importlib.import_module(f"{__package__.rpartition('.')[0]}.{family}")
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(found.name)

@@ -104,7 +104,7 @@ def _progress(view: RunView) -> dict[int, int]:
             continue
         if not series.name.startswith("wandb "):
             key = id(view.run.files[series.file])
-            last[key] = max(last.get(key, 0), int(series.lines[-1]))
+            last[key] = max(last.get(key, 0), series.line_of(-1))
     return last
 
 

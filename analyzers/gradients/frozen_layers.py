@@ -135,6 +135,8 @@ class FrozenLayers:
         last = float(curve.y[-1])
         if not np.isfinite(last) or last == 0.0:
             return None
+        if np.any(np.abs(curve.y[-self.least_evaluations :] - last) > 1e-6 * abs(last)):
+            return None
         same = np.abs(curve.y - last) <= 1e-6 * abs(last)
         other = np.flatnonzero(~same)
         first = int(other[-1]) + 1 if len(other) else 0

@@ -82,13 +82,17 @@ class LossDivergence:
     def _rises_over_epochs(
         self, levels: np.ndarray[tuple[int], np.dtype[np.float64]], shape: Shape
     ) -> bool:
-        """Few points: the last ones must rise, and rise more than anything before."""
+        """Few points: they must rise one after the other, or stay up by far."""
         after = levels[shape.best_window :]
-        if len(after) < 3 or np.any(np.diff(after[-3:]) <= 0):
+        if len(after) < 3:
             return False
         before = np.diff(levels[: shape.best_window + 1])
         usual = float(np.max(before, initial=0.0))
-        return float(after[-1] - after[0]) > 2 * usual
+        best = float(after[0])
+        if np.all(np.diff(after[-3:]) > 0):
+            return float(after[-1]) - best > 2 * usual
+        stays_up = len(after) >= 5 and float(np.min(after[-3:])) > best + 0.5 * abs(best)
+        return stays_up and float(np.min(after[-3:])) - best > 3 * usual
 
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
         onset = self._onset(curve, shape)
@@ -131,7 +135,9 @@ class LossDivergence:
         near = np.abs(np.diff(curve.y[max(0, after - 64) : after + 8]))
         near = near[np.isfinite(near)]
         usual = 2 * float(np.median(near)) if len(near) else 0.0
-        limit = max(usual, min(0.05 * (shape.last - reference), 0.25 * abs(reference)))
+        rise = shape.last - reference
+        most = 0.05 if shape.points < FEW else 0.1
+        limit = min(max(usual, min(0.05 * rise, 0.25 * abs(reference))), most * rise)
         low = np.flatnonzero(curve.y[after:] <= reference + limit)
         onset = min(after + int(low[-1]) + 1 if len(low) else after, len(curve) - 1)
         for excursion in curve.excursions:

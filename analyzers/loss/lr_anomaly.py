@@ -51,8 +51,9 @@ class LearningRateAnomaly:
         curve = view.curve("lr")
         if curve is None or not self._is_schedule(view, curve):
             return
-        bad = ~np.isfinite(curve.y) | (curve.y < 0)
-        if bad.any():
+        _, _, _, lowest, _, counts = curve.bins
+        if int(counts.sum()) < len(curve) or np.any(lowest < 0):
+            bad = ~np.isfinite(curve.y) | (curve.y < 0)
             yield self._impossible(curve, int(np.argmax(bad)))
             return
         yield from self._restarts(view, curve)
@@ -110,6 +111,10 @@ class LearningRateAnomaly:
             return
 
     def _jumps(self, view: RunView, curve: Curve) -> Iterator[Finding]:
+        _, _, _, lowest, highest, _ = curve.bins
+        bases = np.minimum(lowest, np.concatenate([lowest[:1], lowest[:-1]]))
+        if not np.any(highest > self.jump * bases):
+            return
         rates = curve.y
         peak = float(rates.max())
         before, after = rates[:-1], rates[1:]

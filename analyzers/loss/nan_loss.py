@@ -77,11 +77,11 @@ class NanLoss:
                 return
 
     def _judge(self, view: RunView, curve: Curve) -> Iterator[Finding]:
-        bad = ~np.isfinite(curve.y)
-        count = int(bad.sum())
+        count = len(curve) - int(curve.bins[5].sum())
         if count == 0:
             yield from self._clamped(curve)
             return
+        bad = ~np.isfinite(curve.y)
         first = int(np.argmax(bad))
         share = float(bad[first:].mean())
         ended_badly = bool(bad[-1])
@@ -133,9 +133,9 @@ class NanLoss:
         )
 
     def _clamped(self, curve: Curve) -> Iterator[Finding]:
-        stuck = np.abs(curve.y - _CLAMPED) < 0.002
-        if len(curve) < 3 or not stuck[-2:].all():
+        if len(curve) < 3 or not np.all(np.abs(curve.y[-2:] - _CLAMPED) < 0.002):
             return
+        stuck = np.abs(curve.y - _CLAMPED) < 0.002
         first = len(stuck) - int(np.argmin(stuck[::-1])) if not stuck.all() else 0
         yield Finding(
             id=self.id,

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.curve import Curve
 from ..core.view import RunView
 from .levels import shape_of
@@ -16,11 +18,18 @@ def accuracy(view: RunView, split: str) -> Curve | None:
     return view.curve(f"{split}/accuracy")
 
 
-def as_fraction(curve: Curve) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def as_fraction(curve: Curve) -> Floats:
     """Accuracy between 0 and 1, also where it is logged in percent."""
     finite = curve.y[np.isfinite(curve.y)]
     is_percent = len(finite) > 0 and float(finite.max()) > 1.5
     return curve.y / 100.0 if is_percent else curve.y
+
+
+def binned_fraction(curve: Curve) -> Floats:
+    """The same in bins, of which there are few however long the run is."""
+    _, _, mean, _, high, _ = curve.bins
+    is_percent = len(high) > 0 and float(np.nanmax(high, initial=0.0)) > 1.5
+    return mean / 100.0 if is_percent else mean
 
 
 def classes(view: RunView) -> float | None:

@@ -74,11 +74,12 @@ class ResumeDiscontinuity:
         if jump < 0 and abs(jump) < max(2 * limit, 0.12 * abs(expected)):
             return None
         step = curve.step(boundary.at)
+        share = jump / abs(expected) if expected else np.sign(jump)
         way = "up" if jump > 0 else "down"
         return Finding(
             id=self.id,
             title=f"{curve.name} went {way} from {expected:.4g} to {now:.4g} "
-            f"({100 * jump / abs(expected):+.0f} %) where the run was resumed, at "
+            f"({100 * share:+.0f} %) where the run was resumed, at "
             f"{curve.axis_name} {step:.10g}",
             severity=Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.88),
@@ -88,5 +89,5 @@ class ResumeDiscontinuity:
                 *boundary.evidence,
             ),
             first_step=step,
-            details={"jump": jump / abs(expected) if expected else 0.0, "position": boundary.at},
+            details={"jump": float(share), "position": boundary.at},
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
-
-import numpy as np
 
 from mltd.runs.event import EventKind
 from mltd.runs.harvest import Floats
@@ -44,9 +43,7 @@ def boundaries(view: RunView, curve: Curve, least: int = 6) -> list[Boundary]:
     for placed in view.events_of(EventKind.RESTART):
         if placed.source is not view.run.files[curve.series.file]:
             continue
-        lines = curve.series.lines
-        raw = int(np.searchsorted(lines, placed.event.line))
-        position = raw - (len(lines) - len(curve))
+        position = bisect_left(range(len(curve)), placed.event.line, key=curve.line)
         if not least <= position < len(curve) - 3 or any(abs(position - at) <= 2 for at in found):
             continue
         before = curve.y[:position][-REACH:]

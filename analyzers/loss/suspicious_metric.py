@@ -70,24 +70,25 @@ class SuspiciousMetric:
                 low, high = 0.0, 1e9
             else:
                 continue
+            _, _, _, least, most, counts = curve.bins
+            if not np.any((counts > 0) & ((least < low) | (most > high))):
+                continue
             wrong = np.isfinite(curve.y) & ((curve.y < low) | (curve.y > high))
             if wrong.any():
                 yield self._finding(curve, int(np.argmax(wrong)), "which it cannot be")
 
     def _most_accuracy(self, view: RunView, curve: Curve) -> float:
         """1, unless this one or its sibling is in percent (or counts, which has no limit)."""
-        finite = curve.y[np.isfinite(curve.y)]
-        if len(finite) == 0 or float(finite.max()) <= 1.0 + 1e-6:
-            return math.inf
-        if float(finite.max()) > 100.0 + 1e-6:
+        largest = float(np.nanmax(curve.bins[4], initial=0.0))
+        if largest <= 1.0 + 1e-6 or largest > 100.0 + 1e-6:
             return math.inf
         others = [c for r in ("train/accuracy", "val/accuracy") for c in view.curves(r)]
         fractions = [
             c
             for c in others
-            if c is not curve and len(c) and float(np.nanmax(np.abs(c.y), initial=0.0)) <= 1.0
+            if c is not curve and len(c) and float(np.nanmax(c.bins[4], initial=0.0)) <= 1.0
         ]
-        is_percent = float(finite.max()) > 2.5
+        is_percent = largest > 2.5
         return 1.0 if fractions and not is_percent else math.inf
 
     def _finding(self, curve: Curve, at: int, why: str) -> Finding:

@@ -28,7 +28,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import begins_at_start, is_warming_up, shape_of
-from .outcomes import as_fraction, chance_loss, classes
+from .outcomes import binned_fraction, chance_loss, classes
 
 
 @analyzer
@@ -64,9 +64,8 @@ class Underfitting:
             return
         if view.settings.number("vocab_size") is not None or is_warming_up(view, train):
             return
-        reached, measured = as_fraction(train), as_fraction(val)
-        shape = shape_of(train)
-        if shape is None or not np.isfinite(reached[-5:]).all() or classes(view) == 2:
+        reached, measured = binned_fraction(train), binned_fraction(val)
+        if not np.isfinite(reached).all() or classes(view) == 2 or len(reached) < 4:
             return
         fitted = float(np.median(reached[-max(3, len(reached) // 10) :]))
         now = float(np.median(measured[-max(3, len(measured) // 10) :]))
@@ -74,15 +73,18 @@ class Underfitting:
         learned = known is None or fitted > 2.0 / known
         if fitted >= self.low or fitted - now > 0.1 or not learned:
             return
-        since = self._flat_since(reached)
-        if since is None and fitted < self.poor and self._is_complete(view, train):
-            since = 0
-        if since is None:
+        flat = self._flat_since(reached)
+        if flat is None and not (fitted < self.poor and self._is_complete(view, train)):
             return
+        since = min((flat or 0) * train.bin_width, len(train) - 1)
+        course = (
+            f"ends at {fitted:.3g} after all planned steps"
+            if flat is None
+            else f"is flat at {fitted:.3g} since {train.axis_name} {train.step(since):.10g}"
+        )
         yield Finding(
             id=self.id,
-            title=f"{train.name} is flat at {fitted:.3g} since {train.axis_name} "
-            f"{train.step(since):.10g}, with {val.name} at {now:.3g}: both stay low together",
+            title=f"{train.name} {course}, with {val.name} at {now:.3g}: both stay low together",
             severity=Severity.WARNING if known is not None else Severity.INFO,
             confidence=finding_confidence(Basis.RESEARCH, 0.7),
             basis=Basis.RESEARCH,
@@ -126,7 +128,8 @@ class Underfitting:
 
     def _flat_since(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int | None:
         width = max(1, len(values) // 20)
-        smooth = np.convolve(values, np.ones(width) / width, mode="valid")
+        sums = np.concatenate([[0.0], np.cumsum(values)])
+        smooth = (sums[width:] - sums[:-width]) / width
         end = float(np.median(smooth[-max(2, len(smooth) // 5) :]))
         spread = 1.4826 * float(np.median(np.abs(np.diff(smooth[len(smooth) // 2 :]))))
         third = len(smooth) // 3

@@ -158,4 +158,4 @@ def _is_afterwards(view: RunView, placed: PlacedEvent) -> bool:
     """True if the file holds training records, all of them before the message."""
     number = next(n for n, source in enumerate(view.run.files) if source is placed.source)
     curves = [c for c in view.curves("train/loss") if c.series.file == number and len(c) >= 3]
-    return bool(curves) and all(int(c.series.lines[-1]) < placed.event.line for c in curves)
+    return bool(curves) and all(c.series.line_of(-1) < placed.event.line for c in curves)

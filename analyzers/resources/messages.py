@@ -119,7 +119,7 @@ def last_progress_line(view: RunView, placed: PlacedEvent, before: int) -> int:
     for series in view.series:
         if view.run.files[series.file] is not placed.source or series.split in ("val", "test"):
             continue
-        tail = series.lines[-4096:]
+        tail = series.coordinates.line.view()[series.rows[-4096:]]
         earlier = tail[tail < before]
         lines.extend(earlier[-1:].tolist())
     return max(lines)
