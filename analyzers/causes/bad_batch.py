@@ -82,6 +82,9 @@ class BadBatch:
                 yield case.because(other, -0.4)
         if len(spikes) >= 3:
             yield case.because(spikes[-1], -0.35)
+        lost = case.get("forgetting")
+        if lost is not None and lost.is_alarm:
+            yield case.because(lost, -0.5)
         if step is not None:
             change = case.view.facts.change_near(step, 0.02 * step + 3, 3)
             if change is not None:

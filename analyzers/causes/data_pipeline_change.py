@@ -73,6 +73,9 @@ class DataPipelineChange:
         odd = case.get("lr_anomaly", "resume_discontinuity")
         if odd is not None and odd.id == "lr_anomaly" and odd.is_alarm:
             yield case.because(odd, -0.5)
+        collapsed = case.get("mode_collapse")
+        if collapsed is not None and collapsed.is_alarm:
+            yield case.because(collapsed, -0.5)
         for finding in case.all("oscillating_loss"):
             yield case.because(finding, 0.15)
 

@@ -63,6 +63,8 @@ class LearningRateTooHigh:
         if broken is not None:
             yield case.because(broken, 0.2)
             early = share_of_run(case, step) < 0.2
+            if share_of_run(case, step) < 0.1 and case.has("loss_spike"):
+                yield case.because(broken, 0.4)
             if early and case.has("nan_loss", "loss_divergence"):
                 yield case.because(broken, 0.35)
             elif case.has("loss_divergence"):

@@ -69,7 +69,11 @@ class MissingZeroGrad:
             return
         for finding in case.all("oscillating_loss", "loss_divergence", "not_learning")[:1]:
             yield case.because(finding, 0.15)
-        if case.view.facts.is_smoothed(norm):
+        burst = case.get("exploding_gradients")
+        adds_up = burst is not None and bool(burst.number("steady"))
+        if adds_up and burst is not None:
+            yield case.because(burst, 0.5)
+        elif case.view.facts.is_smoothed(norm):
             yield Clue(-0.6, norm.remark(case.view.facts.smoothed[norm.name]))
         odd = case.get("lr_anomaly")
         if odd is not None and odd.is_alarm:

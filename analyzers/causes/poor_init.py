@@ -61,6 +61,9 @@ class PoorInitialisation:
         early = case.get("exploding_gradients")
         if early is not None and early.number("from_start"):
             yield case.because(early, 0.35)
+        for finding in case.all("suspicious_metric"):
+            if finding.details.get("kind") == "wild_start":
+                yield case.because(finding, 0.45)
         faint = case.get("vanishing_gradients")
         if faint is not None and faint.number("at_first"):
             # Too weak from the very first step, and getting better: what it began with.

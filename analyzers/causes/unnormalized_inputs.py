@@ -40,6 +40,7 @@ class UnnormalizedInputs:
         "dead_units",
         "vanishing_gradients",
         "underfitting",
+        "suspicious_metric",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 

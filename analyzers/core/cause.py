@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .finding import Basis, Evidence, Severity
+from .finding import Basis, Evidence, EvidenceKind, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,8 +12,9 @@ class Clue:
     """A piece of evidence and how strongly it speaks for a cause, or against it.
 
     `weight` is the share of the remaining doubt that it removes (0..1); negative: the share of
-    the belief. Clues of one `source` (metric, text, config, checkpoint, job, sibling run) are
-    one kind of evidence; a cause above the inference ceiling needs two kinds.
+    the belief. What one instrument shows (one metric, the log's text, the config, a checkpoint,
+    the scheduler, another run) is one kind of evidence however often it shows it; a cause above
+    the inference ceiling needs two kinds.
     """
 
     weight: float
@@ -25,7 +26,11 @@ class Clue:
     @property
     def kind(self) -> str:
         """The kind of evidence that it counts as."""
-        return self.source or self.evidence.kind.value
+        if self.source:
+            return self.source
+        if self.evidence.kind is EvidenceKind.SERIES:
+            return f"series {self.evidence.ref.partition('@')[0]}"
+        return self.evidence.kind.value
 
 
 @dataclass(frozen=True, slots=True)

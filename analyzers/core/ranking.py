@@ -32,7 +32,7 @@ def rank(case: Case, causes: Iterable[Cause], failed: list[str]) -> list[RootCau
             continue
         if found is not None:
             weighed.append(found)
-    weighed.sort(key=lambda pair: (-pair[0], pair[1].id))
+    weighed.sort(key=lambda pair: (-pair[1].confidence, -pair[0], pair[1].id))
     return [root for _, root in weighed]
 
 

@@ -19,6 +19,8 @@ from ..core.failure import own_frame, raised
 
 REACH = 4000
 """Characters of a message that are looked at; what it is about stands at its beginning."""
+FORM_REACH = 600
+"""Characters in which the form of a sentence is looked for."""
 _NAME = re.compile(r"\{(\w+)\}")
 _WORDS = "words.toml"
 _WORD = re.compile(r"%(\w+)%")
@@ -170,6 +172,8 @@ def _match_text(text: str) -> Match | None:
 def _apply(entry: Entry, kind: str, text: str, codes: tuple[str, ...]) -> Match | None:
     if entry.exception is not None and not entry.exception.search(kind):
         return None
+    if _turn(entry.rule):
+        text = text[:FORM_REACH]
     found = entry.pattern.search(text)
     if found is None or (entry.unless is not None and entry.unless.search(text)):
         return None

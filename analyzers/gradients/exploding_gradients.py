@@ -30,6 +30,7 @@ from ..core.excursions import SETTLES
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..resources.trends import rank_correlation
 from .calm import calmly, median
 from .climbs import Climb, climbs
 from .layers import gradient_norm
@@ -47,6 +48,8 @@ class ExplodingGradients:
     least_factor: float = 10.0
     least_growth: float = 30.0
     """Growth over the whole run that counts without a jump."""
+    least_steady_growth: float = 6.0
+    """The same where it hardly ever turns back."""
 
     @calmly
     def examine(self, view: RunView) -> Iterator[Finding]:
@@ -147,22 +150,26 @@ class ExplodingGradients:
         now = learning(view)
         if len(curve) < 8 or now is None or view.facts.is_cyclic or view.facts.is_grad_norm_scaled:
             return None
-        is_worse = now.is_broken or (now.first > 0 and now.last > 1.1 * max(now.best, 0.0))
-        if not (is_worse or now.is_flat):
-            return None
-        first = median(curve.y[:5])
+        first = median(curve.y[:3])
         finite = np.flatnonzero(np.isfinite(curve.y))
         if len(finite) < 6 or not first > 0:
             return None
         last = median(curve.y[finite[-max(5, len(finite) // 10) :]])
-        if not last >= self.least_growth * first:
+        _, _, mean, _, _, counts = curve.bins
+        is_steady = rank_correlation(mean[counts > 0]) > 0.9 and curve.flips < 0.5
+        is_worse = now.is_broken or (now.first > 0 and now.last > 1.1 * max(now.best, 0.0))
+        # Gradients that only ever add up do so whatever the loss does.
+        is_bad = is_worse or now.is_flat or (is_steady and now.last > 0.6 * now.first)
+        needed = self.least_steady_growth if is_steady else self.least_growth
+        if not is_bad or not last >= needed * first:
             return None
         over = np.flatnonzero(curve.y > 4.0 * first)
         start = int(over[0]) if len(over) else 0
         title = f"{curve.name} grew from {first:.3g} to {last:.3g} ({last / first:.3g}x)"
+        course = f" while {now.curve.name} got worse" if is_worse else ", hardly ever falling back"
         return Finding(
             id=self.id,
-            title=f"{title} while {now.curve.name} got worse",
+            title=f"{title}{course}",
             severity=Severity.CRITICAL if now.is_broken else Severity.WARNING,
             confidence=finding_confidence(Basis.RESEARCH, 0.75),
             basis=Basis.RESEARCH,
@@ -171,7 +178,12 @@ class ExplodingGradients:
                 now.curve.evidence(0, len(now.curve) - 1),
             ),
             first_step=curve.step(start),
-            details={"factor": last / first, "points": SETTLES, "grows": 1.0},
+            details={
+                "factor": last / first,
+                "points": SETTLES,
+                "grows": 1.0,
+                "steady": float(is_steady),
+            },
         )
 
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..core.calibration import finding_confidence
+from ..core.failure import failure_evidence
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
@@ -51,7 +52,7 @@ class LossScaleCollapse:
         last = minimum_message(view)
         if fall is None and last is None:
             return
-        evidence = (*(fall.evidence if fall else ()), *([last.evidence()] if last else []))
+        evidence = (*(fall.evidence if fall else ()), *([failure_evidence(last)] if last else []))
         has_ended = last is not None and id(last.event) not in view.facts.recovered
         is_dead = has_ended or (fall is not None and fall.is_at_floor and fall.goes_on)
         severity = Severity.CRITICAL if is_dead else Severity.WARNING

@@ -45,6 +45,8 @@ class LossDivergence:
     """Rise over the best level, as a share of it."""
     sure: float = 5.0
     """Rise in errors of a window's level."""
+    very_sure: float = 8.0
+    """The same for a rise of less than a tenth of what was won."""
     tiny: float = 0.02
     """Below this share of the first level a run has converged: only absolute rises count."""
 
@@ -73,7 +75,9 @@ class LossDivergence:
             return False
         if len(levels) < 8 or shape.points < FEW:
             return self._rises_over_epochs(levels, shape)
-        if rise < self.sure * shape.error:
+        # Losses wander by a little of what they have won; a little must be very clear.
+        is_little = rise < 0.1 * shape.fall or now < 1.3 * abs(reference)
+        if rise < (self.very_sure if is_little else self.sure) * shape.error:
             return False
         # A level that was there before for as long is how this loss wanders.
         later = levels[shape.best_window :]

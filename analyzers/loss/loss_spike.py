@@ -17,7 +17,7 @@ Try next: read the batches around the spike; look at grad_norm and lr in the ste
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -42,6 +42,10 @@ class LossSpike:
     least_points: int = 3
     absurd: float = 5.0
     """Falls of the whole run that a single step must exceed."""
+    explodes: float = 3.0
+    """Times its first value that the loss reaches within the first steps."""
+    nearly: float = 0.2
+    """Share of a rise that may be left when a spike counts as over."""
     least_share: float = 0.1
     """Rise, as a share of the loss's whole fall, from which a spike is worth a warning."""
 
@@ -51,9 +55,40 @@ class LossSpike:
         if curve is None or curve.is_interleaved or not view.facts.is_monotone:
             return
         fall = loss_range(curve)
+        if (early := self._at_the_start(curve)) is not None:
+            yield self._report(view, curve, early)
         for spike in curve.excursions:
+            spike = self._ended(curve, spike)
             if self._is_spike(curve, spike, fall):
                 yield self._report(view, curve, spike)
+
+    def _at_the_start(self, curve: Curve) -> Excursion | None:
+        """The first steps throw the loss far above where it began: there is no range yet."""
+        reach = max(4, min(len(curve) // 6, 512))
+        head = curve.y[: reach + 1]
+        if len(curve) < 24 or not np.isfinite(head).all() or head[0] <= 0:
+            return None
+        over = np.flatnonzero(head > self.explodes * head[0])
+        if len(over) < self.least_points:
+            return None
+        peak = int(np.argmax(head))
+        back = np.flatnonzero(curve.y[peak:] <= 1.2 * head[0])
+        if len(back) < 2:
+            return None
+        first = float(head[0])
+        return Excursion(
+            int(over[0]), first, first / 6, float(head[peak]), peak, peak + int(back[0]), len(over)
+        )
+
+    def _ended(self, curve: Curve, spike: Excursion) -> Excursion:
+        """A spike that came back nearly, to a level a little higher than before, is over too."""
+        if spike.end is not None:
+            return spike
+        after = curve.y[spike.peak_at : spike.peak_at + 512]
+        low = after <= spike.baseline + self.nearly * spike.rise
+        if len(after) < 6 or not low.any() or float(np.mean(low[int(np.argmax(low)) :])) < 0.9:
+            return spike
+        return replace(spike, end=spike.peak_at + int(np.argmax(low)))
 
     def _is_spike(self, curve: Curve, spike: Excursion, fall: float) -> bool:
         if spike.end is None or spike.rise < self.least_share * fall:

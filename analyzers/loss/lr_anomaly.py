@@ -124,11 +124,16 @@ class LearningRateAnomaly:
             # A warm-up in few logged points looks like jumps, and is none.
             up &= curve.x[1:] > warm
         places = np.flatnonzero(up) + 1
+        # The first rise is a warm-up, also where a later jump goes higher.
+        falls = np.flatnonzero(np.diff(rates) < 0)
+        ramp = min(int(falls[0]) if len(falls) else len(rates), int(0.15 * len(rates)))
+        places = places[places > ramp]
         restarted = {r.at for r in curve.restarts}
         places = np.array([p for p in places.tolist() if p not in restarted], dtype=int)
         if len(places) == 0 or len(places) > max(3, len(rates) // 20):
             return
-        if view.facts.is_cyclic and not self._is_single(rates, places):
+        is_new = not view.facts.is_cyclic or self._is_single(rates, places)
+        if not is_new:
             return
         at = int(places[0])
         factor = rates[at] / rates[at - 1]
@@ -139,7 +144,7 @@ class LearningRateAnomaly:
             id=self.id,
             title=f"{curve.name} jumped {factor:.3g}x, from {rates[at - 1]:.4g} to "
             f"{rates[at]:.4g}, at {curve.axis_name} {curve.step(at):.10g}",
-            severity=Severity.WARNING if hurts or not view.facts.is_cyclic else Severity.INFO,
+            severity=Severity.WARNING if hurts or is_new else Severity.INFO,
             confidence=finding_confidence(Basis.OBSERVATION, 0.92 if hurts else 0.8),
             basis=Basis.OBSERVATION,
             evidence=(curve.evidence(at - 1, at),),
@@ -158,7 +163,7 @@ class LearningRateAnomaly:
 
     def _loss_reacts(self, view: RunView, step: float) -> bool:
         loss = view.curve("train/loss")
-        if loss is None or len(loss) < 16:
+        if loss is None or len(loss) < 8:
             return False
         at = int(np.searchsorted(loss.x, step))
         before, after = loss.y[max(0, at - 20) : at], loss.y[at : at + 20]

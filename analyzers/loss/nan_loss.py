@@ -36,10 +36,12 @@ from ..core.view import PlacedEvent, RunView
 _SAID = re.compile(
     r"loss (?:became|is|was|returned).{0,40}(?:nan|inf)|(?:nan|non-?finite|infinite|invalid) "
     r"(?:\w+ )?loss|loss.{0,30}contains a nan|found nan in local forward loss|loss is not finite|"
-    r"non-?finite loss|monitored metric .{0,40}is not finite|(?:training|model|loss) (?:has )?diverged|"
-    r"tensor had (?:nan|inf)|invalid value \(nan\)|invalid numeric entries|"
-    r"(?:tensor|scores?|boxes|outputs?|logits|predictions?|probabilit\w+|activations?|hidden states|"
-    r"inputs?|values?)\b.{0,40}\bcontains?\b.{0,20}\b(?:nan|inf)|"
+    r"non-?finite loss|monitored metric .{0,40}is not finite|"
+    r"(?:training|model|loss) (?:has )?diverged|"
+    r"tensor had (?:nan|inf)|\b(?:nan|inf)s? (?:detected|found|encountered) in|"
+    r"invalid value \(nan\)|invalid numeric entries|"
+    r"(?:tensor|scores?|boxes|outputs?|logits|predictions?|probabilit\w+|activations?|"
+    r"hidden states|inputs?|values?)\b.{0,40}\bcontains?\b.{0,20}\b(?:nan|inf)|"
     r"(?:encounter\w*|found|detected|got|became|produced) (?:an? )?`?(?:nan|inf)s?\b|"
     r"constraint .{0,80}found invalid values|invalid values:[^\n]{0,20}\n?\s*tensor\(.{0,40}nan",
     re.IGNORECASE,

@@ -58,6 +58,9 @@ class NotLearning:
         shape = shape_of(curve)
         if shape is None or not self._had_its_chance(view, curve) or is_improving(view):
             return
+        guess = chance_loss(view)
+        if guess is not None and shape.first < 0.6 * guess:
+            return  # it had learned before this log begins
         if is_fine_tuning(view) or not (self._is_flat(shape) or self._stays_at_chance(view, shape)):
             return
         yield self._report(view, curve, shape)

@@ -73,6 +73,6 @@ def is_fine_tuning(view: RunView) -> bool:
         name = setting.path.rpartition(".")[2].casefold().replace("_", " ").replace("-", " ")
         if any(word in name for word in words) and setting.value not in (False, None, "", "false"):
             return True
-        if name in ("model name or path", "init from", "init checkpoint") and setting.value:
+        if name.endswith(("name or path", "init from", "init checkpoint")) and setting.value:
             return setting.text not in ("scratch", "none", "random")
     return False

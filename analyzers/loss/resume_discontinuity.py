@@ -58,16 +58,19 @@ class ResumeDiscontinuity:
         if len(before) < 6 or len(after) < 4:
             return None
         few = after[: max(4, min(12, len(after)))]
-        trend = np.polyval(np.polyfit(np.arange(len(before)), before, 1), np.arange(len(before)))
-        spread = 1.4826 * float(np.median(np.abs(before - trend)))
+        # The steep beginning of a short run is no measure for its noise.
+        late = before[-16:]
+        order = np.arange(len(late))
+        trend = np.polyval(np.polyfit(order, late, 1), order)
+        spread = 1.4826 * float(np.median(np.abs(late - trend)))
         fair = before[: len(few)] if boundary.is_same_steps else before[-len(few) :]
         expected, now = float(np.median(fair)), float(np.median(few))
         jump = now - expected
         # A few points after it, the jump may be over already.
-        at_once = float(after[0]) - expected
+        worst = float(after[:2].max())
+        at_once = worst - expected
         if at_once > max(8 * spread, 0.35 * abs(expected)):
-            now = float(after[0])
-            jump = at_once
+            now, jump = worst, at_once
         limit = max(self.deviations * spread / np.sqrt(len(few)), spread)
         if abs(jump) < max(limit, self.least_share * abs(expected)):
             return None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
+
+import numpy as np
 
 from mltd.runs.event import EventKind
 from mltd.runs.harvest import Floats
 
 from ..core.curve import Curve
 from ..core.finding import Evidence
-from ..core.view import RunView
+from ..core.view import PlacedEvent, RunView
 
 REACH = 32
 """Points on each side that are compared."""
+_STEP = re.compile(r"(?i)(?:step|iter(?:ation)?|checkpoint|ckpt)[s=_ :-]{0,3}(?P<step>\d{1,12})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,19 @@ def boundaries(view: RunView, curve: Curve, least: int = 6) -> list[Boundary]:
         )
         found[restart.at] = Boundary(restart.at, old, overlaps, (said,))
     for placed in view.events_of(EventKind.RESTART):
-        if placed.source is not view.run.files[curve.series.file]:
-            continue
-        position = bisect_left(range(len(curve)), placed.event.line, key=curve.line)
+        position = _position(view, curve, placed)
         if not least <= position < len(curve) - 3 or any(abs(position - at) <= 2 for at in found):
             continue
         before = curve.y[:position][-REACH:]
         found[position] = Boundary(position, before, False, (placed.evidence(),))
     return [found[at] for at in sorted(found)]
+
+
+def _position(view: RunView, curve: Curve, placed: PlacedEvent) -> int:
+    """Where in a curve a resume lies: by its line, or by the step that another file names."""
+    if placed.source is view.run.files[curve.series.file]:
+        return bisect_left(range(len(curve)), placed.event.line, key=curve.line)
+    said = _STEP.search(placed.text)
+    if said is None or curve.axis_name != "step":
+        return -1
+    return int(np.searchsorted(curve.x, float(said["step"]), side="right"))

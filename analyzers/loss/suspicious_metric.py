@@ -31,8 +31,8 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .levels import Shape, level_at, shape_of
-from .outcomes import as_fraction, classes
+from .levels import Shape, begins_at_start, level_at, shape_of
+from .outcomes import as_fraction, chance_loss, classes
 
 
 @analyzer
@@ -49,13 +49,15 @@ class SuspiciousMetric:
         "score",
     )
     events: ClassVar[tuple[str, ...]] = ()
-    floor_width: float = 0.02
+    wild: float = 3.0
+    """First loss in multiples of that of guessing that no usual initialisation gives."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Ranges, then agreement."""
         yield from self._out_of_range(view)
         yield from self._bad_from_the_start(view)
         yield from self._double_softmax(view)
+        yield from self._wild_start(view)
 
     def _out_of_range(self, view: RunView) -> Iterator[Finding]:
         for curve in view.all_curves():
@@ -158,25 +160,55 @@ class SuspiciousMetric:
         loss = view.curve("train/loss")
         right = view.curve("train/accuracy") or view.curve("val/accuracy")
         shape = shape_of(loss) if loss is not None else None
-        if known is None or loss is None or shape is None or right is None:
+        if known is None or known > 1e4 or loss is None or shape is None:
             return
         floor = math.log(math.e + known - 1) - 1
-        reached = float(np.nanmedian(as_fraction(right)[-max(3, len(right) // 10) :]))
-        width = self.floor_width * (math.log(known) - floor) * 10
-        if not floor - 1e-3 <= shape.best <= floor + width or reached < 3.0 / known + 0.2:
+        room = math.log(known) - floor
+        if not floor - 1e-3 <= shape.best <= floor + 0.2 * room:
             return
-        expected = -math.log(max(reached, 0.5)) + 0.35
-        if reached < 0.6 or shape.last < expected:
-            return
-        at = len(loss) - 1
+        if right is not None:
+            reached = float(np.nanmedian(as_fraction(right)[-max(3, len(right) // 10) :]))
+            # A cross-entropy with such an accuracy would be far lower.
+            if reached < max(0.6, 3.0 / known) or shape.last < 0.35 - math.log(reached):
+                return
+            fact, sure = f"although {right.name} is {reached:.3g}", 0.85
+            evidence = [loss.evidence(0, len(loss) - 1), right.evidence(len(right) - 1)]
+        else:
+            quarter = max(2, len(shape.levels) // 4)
+            slowing = float(shape.levels[-quarter] - shape.levels[-1])
+            if shape.best > floor + 0.1 * room or slowing > 0.1 * shape.fall or shape.points < 50:
+                return
+            fact, sure = "and falls ever slower towards it", 0.6
+            evidence = [loss.evidence(0, len(loss) - 1)]
         yield Finding(
             id=self.id,
-            title=f"{loss.name} stays at {shape.last:.4g} although {right.name} is {reached:.3g}: "
-            f"{floor:.4g} is the floor of a softmax applied twice over {known:g} classes",
+            title=f"{loss.name} stays at {shape.last:.4g} {fact}: {floor:.4g} is the floor of a "
+            f"softmax applied twice over {known:g} classes",
             severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.85),
+            confidence=finding_confidence(Basis.RESEARCH, sure),
             basis=Basis.RESEARCH,
-            evidence=(loss.evidence(0, at), right.evidence(len(right) - 1)),
+            evidence=tuple(evidence),
             first_step=loss.step(0),
             details={"kind": "double_softmax", "floor": floor},
+        )
+
+    def _wild_start(self, view: RunView) -> Iterator[Finding]:
+        """A first loss many times that of a guess, gone after a few steps."""
+        guess, loss = chance_loss(view), view.curve("train/loss")
+        shape = shape_of(loss) if loss is not None else None
+        if guess is None or loss is None or shape is None or not begins_at_start(loss):
+            return
+        first = float(loss.y[0])
+        if not np.isfinite(first) or first < self.wild * guess or shape.last > 1.5 * guess:
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{loss.name} begins at {first:.4g}, {first / guess:.3g} times the "
+            f"{guess:.4g} of guessing",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.75),
+            basis=Basis.RESEARCH,
+            evidence=(loss.evidence(0), loss.evidence(len(loss) - 1)),
+            first_step=loss.step(0),
+            details={"kind": "wild_start", "factor": first / guess},
         )

@@ -20,6 +20,7 @@ Try next: `py-spy dump` on every rank: the one that stands elsewhere than the ot
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ from ..core.view import RunView
 _SILENT = re.compile(r"silent for ([\d.e+]+) (d|h|min|s)\b")
 _USUALLY = re.compile(r"grows every (?:less than )?([\d.e+]+) (d|h|min|s)\b")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "min": 60.0, "s": 1.0}
+_A_DAY = 86_400.0
 _ROWS = 65_536
 """Records at the end of a log whose time stamps are looked at."""
 _PHASES = {
@@ -86,6 +88,11 @@ class Stall:
         phase = self._phase(view, source)
         step = _last_step(source)
         is_long = silent is not None and silent > 30.0 * max(usual or 60.0, 60.0)
+        severity = Severity.CRITICAL if is_long and usual is not None else Severity.WARNING
+        claim = "the run seems to hang"
+        if not self._should_go_on(view, source) or _is_copy(source, silent or 0.0):
+            # A log that is simply over looks the same.
+            severity, claim = Severity.INFO, "if the job still runs, it hangs"
         raw = 0.75 - (0.15 if view.facts.is_buffered or usual is None else 0.0)
         where = f" during {phase}" if phase else ""
         name = source.path.rpartition("/")[2]
@@ -94,14 +101,27 @@ class Stall:
             evidence.append(view.facts.notes["buffered"])
         yield Finding(
             id=self.id,
-            title=f"the run seems to hang{where}: {view.state_reason}",
-            severity=Severity.CRITICAL if is_long and usual is not None else Severity.WARNING,
+            title=f"{claim}{where}: {view.state_reason}",
+            severity=severity,
             confidence=finding_confidence(Basis.RESEARCH, raw),
             basis=Basis.RESEARCH,
             evidence=tuple(evidence),
             first_step=step,
             details={"phase": phase, "seconds": silent or 0.0},
         )
+
+    def _should_go_on(self, view: RunView, source: SourceFile) -> bool:
+        """True if the plan is known, and the log ends well before it."""
+        for axis, planned in (
+            ("step", view.planned_steps),
+            ("epoch", view.run.totals.get("epoch") or view.settings.number("epochs")),
+        ):
+            column = source.coordinates.axes.get(axis)
+            if not planned or column is None or not len(column):
+                continue
+            reached = float(np.nanmax(column.view()[-256:], initial=0.0))
+            return reached < 0.95 * planned - 1
+        return False
 
     def _phase(self, view: RunView, source: SourceFile) -> str:
         """What the last thing was that the log announced, if no metrics came after it."""
@@ -201,3 +221,22 @@ def _last_step(source: SourceFile, row: int = -1) -> float | None:
         return None
     step = float(column.view()[row])
     return step if np.isfinite(step) else None
+
+
+def _is_copy(source: SourceFile, silent: float) -> bool:
+    """True if the file was written long after its last time stamp: a copy of an old log."""
+    column = source.coordinates.axes.get("time")
+    if column is None or not len(column):
+        return False
+    stamps = column.view()[-64:]
+    stamps = stamps[np.isfinite(stamps)]
+    try:
+        written = os.stat(source.path).st_mtime
+    except (OSError, ValueError):
+        return False
+    if len(stamps) == 0:
+        return False
+    lag = abs(written - float(stamps[-1]))
+    # Stamps have no time zone: whole half hours up to a day are one.
+    off = min(lag % 1800.0, 1800.0 - lag % 1800.0)
+    return lag > _A_DAY or off > max(600.0, 0.5 * silent)

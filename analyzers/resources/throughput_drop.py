@@ -134,7 +134,7 @@ class ThroughputDrop:
                 continue
             start = skip + self._onset(slow, edges[number], base, shift)
             noise = max(_unevenness(before), _unevenness(after))
-            staged = self._is_staged(levels)
+            staged = len(slow) >= 60 and self._is_staged(levels)
             found.append(
                 _Drop(pace, start, skip + edges[end], base, level, noise, is_staged=staged)
             )

@@ -8,6 +8,7 @@ import pickle
 import shutil
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from .families import recipe_of
 from .faults import FAULTS
 from .gate import has_effect
 from .healthy import TRAPS
-from .plan import Planned, config_style_of, style_of, voice_of
+from .plan import COSTLY, Planned, config_style_of, style_of, voice_of
 from .recipe import Recipe, config_of
 from .scripts import SCRIPTS, run_script
 from .trace import Trace
@@ -66,6 +67,8 @@ class Maker:
         intended = recipe.clone()
         injection = fault.apply(recipe, planned.rng())
         voice = voice_of(planned, recipe, fault.needs)
+        if voice.per_epoch:
+            recipe.eval_every = recipe.steps // EPOCHS
         trace = train(recipe, injection.hooks, _wants(voice))
         finished = injection.finish(trace) if injection.finish else trace
         truth = _label(planned, voice, injection.silent_seconds)
@@ -75,7 +78,7 @@ class Maker:
             truth.verdict = "unobservable"
         elif fault.is_gated:
             twin = None
-            if injection.hooks and recipe != intended:
+            if injection.hooks and not voice.per_epoch and recipe != intended:
                 twin = train(recipe, (), _wants(voice))
             truth.verdict = self.judge(planned, finished, voice, truth, twin)
         log = _log(planned, recipe, recipe if fault.in_config else intended, finished, voice)
@@ -128,8 +131,6 @@ class Maker:
         trace = train(recipe, injection.hooks, _wants(voice))
         if injection.finish:
             trace = injection.finish(trace)
-        if voice.per_epoch:
-            trace.steps_per_epoch = recipe.steps // EPOCHS
         log = _log(planned, recipe, recipe, trace, voice)
         log.is_finished = injection.is_finished
         if trap.polish:
@@ -149,6 +150,8 @@ def expect(truth: Truth) -> None:
 
 def _heard(trace: Trace, voice: Voice) -> Trace:
     """The part of a trace that reaches the log."""
+    if voice.per_epoch:
+        trace = replace(trace, steps_per_epoch=trace.steps // EPOCHS)
     return replace(trace, entries=write_down(trace, voice))
 
 
@@ -157,6 +160,8 @@ def _wants(voice: Voice) -> frozenset[str]:
 
 
 def _log(planned: Planned, recipe: Recipe, configured: Recipe, trace: Trace, voice: Voice) -> Log:
+    if voice.per_epoch:
+        trace = replace(trace, steps_per_epoch=trace.steps // EPOCHS)
     size = trace.steps_per_epoch
     total = -(-recipe.steps // size) if voice.per_epoch else recipe.steps
     return Log(
@@ -231,19 +236,14 @@ def generate(planned: list[Planned], out: Path, jobs: int = 1) -> list[str]:
         return _work((missing, out))
     # Whole families to one process: it remembers their clean runs.
     shares: list[list[Planned]] = [[] for _ in range(jobs)]
-    for family in sorted(
-        {one.family for one in missing},
-        key=lambda name: -sum(one.family == name for one in missing),
-    ):
-        min(shares, key=len).extend(one for one in missing if one.family == family)
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(jobs) as pool:
-        return [
-            text
-            for part in pool.map(_work_share, [(share, out) for share in shares])
-            for text in part
-        ]
+    families = {one.family: [two for two in missing if two.family == one.family] for one in missing}
+    for own in sorted(families.values(), key=_cost, reverse=True):
+        min(shares, key=_cost).extend(own)
+    tasks = [(share, out) for share in shares if share]
+    # A pool's own processes may not start others, as trainings that measure memory must.
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        return [text for part in pool.map(_work, tasks) for text in part]
 
 
-def _work_share(task: tuple[list[Planned], Path]) -> list[str]:
-    return _work(task)
+def _cost(planned: list[Planned]) -> int:
+    return sum(3 if one.family in COSTLY else 1 for one in planned)

@@ -28,13 +28,17 @@ class Judged:
     """How many runs were discovered in the one directory."""
     problem: str = ""
     """Why there is no document; such a run is a miss."""
+    broken: list[str] = field(default_factory=list)
+    """Analyzers that failed on this run; the figures are then not those of a working program."""
 
     @classmethod
     def from_document(cls, truth: Truth, document: dict[str, Any], seconds: float = 0.0) -> Judged:
         """Keep what counts of a contract document."""
         alarms = [one for one in document["findings"] if SEVERITIES[one["severity"]] >= 1]
         alarms.sort(key=lambda one: (-SEVERITIES[one["severity"]], -one["confidence"]))
-        return cls(truth, alarms, list(document["root_causes"]), seconds)
+        judged = cls(truth, alarms, list(document["root_causes"]), seconds)
+        judged.broken = list(document.get("broken", ()))
+        return judged
 
     @property
     def matching(self) -> list[dict[str, Any]]:

@@ -23,6 +23,22 @@ RUNS_PER_FAULT = {"dev": 3, "test": 4}
 RUNS_PER_TRAP = {"dev": 1, "test": 2}
 RUNS_PER_SCRIPT = {"dev": 1, "test": 2}
 EXTRA_PLAIN = 8
+PER_EPOCH = frozenset(
+    {
+        "overfitting",
+        "lr_too_low",
+        "labels_shuffled",
+        "labels_noisy",
+        "undercapacity",
+        "frozen_all",
+        "validation_differs",
+        "lr_too_high_diverges",
+        "nan_log_zero",
+        "lr_jump",
+        "weight_decay_overwhelms",
+    }
+)
+"""Classes of which one run in each split logs once per epoch."""
 COSTLY = frozenset({"chargpt", "policy", "cnn"})
 """Families whose steps take several times as long as the others'."""
 CONFIG_STYLES = ("json", "yaml", "hparams", "namespace", "lines", "none")
@@ -151,6 +167,8 @@ def voice_of(
             allowed = [one for one in allowed if one in EXACT_DIALECTS or one in TEST_DIALECTS]
         if "compute_time" in needs:
             allowed = ["slurm"]
+    if planned.kind in PER_EPOCH and planned.number == 2:
+        allowed = ["epochs"]
     dialect = str(rng.choice(allowed))
     profile = PROFILES[int(rng.integers(len(PROFILES)))]
     signals = usual_signals(recipe, profile) | needs

@@ -15,7 +15,7 @@ BEGIN, END = "<!-- accuracy:begin -->", "<!-- accuracy:end -->"
 
 def text(judged: Sequence[Judged], split: str, *, misses: bool) -> str:
     """Everything a developer wants to see."""
-    lines = [_counts(judged, split), ""]
+    lines = [_counts(judged, split), *_broken(judged), ""]
     lines += [_figure_line(one) for one in figures(judged)]
     lines += [
         "",
@@ -40,6 +40,14 @@ def text(judged: Sequence[Judged], split: str, *, misses: bool) -> str:
     if misses:
         lines += ["", *_misses(judged)]
     return "\n".join(lines)
+
+
+def _broken(judged: Sequence[Judged]) -> Iterator[str]:
+    failures = Counter(problem for one in judged for problem in one.broken)
+    if failures:
+        yield "ANALYZERS FAILED; these figures are not those of a working program:"
+    for problem, count in failures.most_common():
+        yield f"  {count} runs: {problem}"
 
 
 def _counts(judged: Sequence[Judged], split: str) -> str:

@@ -6,6 +6,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ def read_document(folder: Path) -> tuple[dict[str, Any], int]:
     from mltd.runs.ingest import load
     from mltd.tui.document import document
 
-    merged: dict[str, Any] = {"findings": [], "root_causes": []}
+    merged: dict[str, Any] = {"findings": [], "root_causes": [], "broken": []}
     found = discover(str(folder))
     for files in found:
         run = load(files).run
-        part: Any = document(run, 0.0, diagnose(run))
+        diagnosis = diagnose(run)
+        part: Any = document(run, 0.0, diagnosis)
+        merged["broken"] += [str(problem) for problem in diagnosis.problems]
         merged["findings"] += part["findings"]
         merged["root_causes"] += part["root_causes"]
     if len(found) > 1:
@@ -79,6 +82,9 @@ def score_command(chosen: argparse.Namespace) -> int:
         print(json.dumps(as_json(judged), indent=1))
     else:
         print(text(judged, chosen.split, misses=chosen.misses))
+    if chosen.report and any(one.broken for one in judged):
+        print(f"{chosen.report} is left as it was: analyzers failed", file=sys.stderr)
+        return 1
     if chosen.report:
         update_file(chosen.report, markdown(judged, chosen.split))
     return 0
@@ -120,6 +126,7 @@ def as_json(judged: list[Judged]) -> dict[str, Any]:
                 "causes": [[cause["id"], cause["confidence"]] for cause in one.causes[:3]],
                 "onset_error": one.onset_error,
                 "problem": one.problem,
+                "broken": one.broken,
                 "seconds": round(one.seconds, 3),
             }
             for one in judged

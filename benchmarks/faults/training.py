@@ -200,7 +200,7 @@ def train(recipe: Recipe, hooks: Sequence[Hook] = (), wants: frozenset[str] = fr
         return Training(recipe, hooks, wants).run()
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
-    child = context.Process(target=_train_and_send, args=(recipe, hooks, wants, there))
+    child = context.Process(target=_train_and_send, args=(recipe, hooks, wants, here, there))
     child.start()
     there.close()
     trace: Trace = here.recv()
@@ -209,7 +209,13 @@ def train(recipe: Recipe, hooks: Sequence[Hook] = (), wants: frozenset[str] = fr
 
 
 def _train_and_send(
-    recipe: Recipe, hooks: Sequence[Hook], wants: frozenset[str], end: Connection
+    recipe: Recipe,
+    hooks: Sequence[Hook],
+    wants: frozenset[str],
+    far_end: Connection,
+    end: Connection,
 ) -> None:
+    # Held open here, it would let this process wait for ever if its parent is gone.
+    far_end.close()
     end.send(Training(recipe, hooks, wants).run())
     end.close()

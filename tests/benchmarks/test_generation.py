@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch", reason="the bench trains models; install the torch extra")
 
-from benchmarks.faults import families
+from benchmarks.faults import families, score
 from benchmarks.faults.__main__ import main
 from benchmarks.faults.dialects import DIALECTS
 from benchmarks.faults.dialects import TEST_ONLY as TEST_DIALECTS
@@ -31,7 +31,7 @@ from benchmarks.faults.voice import Voice, write_down
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("faults")
-    assert main(["generate", "--out", str(folder), "--slice", "small"]) == 0
+    assert main(["generate", "--out", str(folder), "--slice", "small", "--jobs", "2"]) == 0
     return folder
 
 
@@ -80,6 +80,7 @@ def test_finished_runs_are_not_made_again(bench: Path, capsys: pytest.CaptureFix
 def test_scoring_reads_every_run(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     judged = judge_all(read_truths(bench), bench, jobs=1)
     assert [one.problem for one in judged if one.problem] == []
+    assert {problem for one in judged for problem in one.broken} == set()
     assert [one.truth.dialect for one in judged if one.runs != 1] == []
     crash = next(one for one in judged if one.truth.kind == "index_out_of_range")
     assert crash.is_found
@@ -89,6 +90,20 @@ def test_scoring_reads_every_run(bench: Path, capsys: pytest.CaptureFixture[str]
     assert len(printed["runs"]) == len(judged)
     assert main(["score", "--data", str(bench), "--explain", crash.truth.run_id]) == 0
     assert "+ critical index_out_of_range" in capsys.readouterr().out
+
+
+def test_figures_of_a_broken_program_are_not_published(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "accuracy.md"
+    command = ["score", "--data", str(bench), "--split", "all", "--jobs", "1"]
+    document = {"findings": [], "root_causes": [], "broken": ["analyzer 'plateau' failed: boom"]}
+    monkeypatch.setattr(score, "read_document", lambda folder: (document, 1))
+    assert main([*command, "--report", str(page)]) == 1
+    assert not page.exists()
+    document["broken"] = []
+    assert main([*command, "--report", str(page)]) == 0
+    assert "macro recall" in page.read_text("utf-8")
 
 
 def test_the_plan_covers_classes_traps_and_keeps_the_splits_apart() -> None:

@@ -145,6 +145,15 @@ def test_reports_name_misses_false_alarms_and_truth() -> None:
     assert "+ warning  loss_spike 0.80 from 7" in explain(label(), content)
 
 
+def test_a_failed_analyzer_is_announced_above_the_figures() -> None:
+    content = {"findings": [], "root_causes": [], "broken": ["analyzer 'plateau' failed: boom"]}
+    run = Judged.from_document(label(), content)
+    shown = text([run, judged(label(), [])], "dev", misses=False)
+    assert "ANALYZERS FAILED" in shown.splitlines()[1]
+    assert "  1 runs: analyzer 'plateau' failed: boom" in shown
+    assert "ANALYZERS FAILED" not in text([judged(label(), [])], "dev", misses=False)
+
+
 def test_the_documentation_changes_between_its_markers_alone(tmp_path: Path) -> None:
     page = tmp_path / "accuracy.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")

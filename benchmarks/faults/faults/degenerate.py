@@ -27,7 +27,7 @@ def discriminator_wins(recipe: Recipe, rng: np.random.Generator) -> Injection:
 
 def policy_freezes(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """So high a rate that the policy is certain before it knows anything."""
-    recipe.lr = float(rng.uniform(3.0, 6.0))
+    recipe.lr = float(rng.uniform(8.0, 20.0))
     recipe.clip = None
     recipe.model["entropy_coef"] = 0.0
     return Injection()

@@ -85,7 +85,7 @@ class WrongSign(Hook):
                     one.grad.neg_()
 
 
-OSCILLATING = {"mlp": 16.0, "cnn": 25.0, "chargpt": 30.0, "recurrent": 120.0, "vae": 40.0}
+OSCILLATING = {"mlp": 16.0, "cnn": 25.0, "chargpt": 200.0, "recurrent": 120.0, "vae": 40.0}
 """By how much a good rate is multiplied."""
 
 
@@ -139,7 +139,7 @@ def restarts(recipe: Recipe, rng: np.random.Generator) -> Injection:
 def no_warmup(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """A rate that only works after a warm-up, without one and without clipping."""
     recipe.warmup, recipe.clip = 0, None
-    recipe.lr *= {"chargpt": 14, "cnn": 20}[recipe.family] * float(rng.uniform(0.9, 1.2))
+    recipe.lr *= {"chargpt": 150, "cnn": 20}[recipe.family] * float(rng.uniform(0.9, 1.2))
     recipe.schedule = "cosine"
     return Injection()
 
@@ -149,9 +149,9 @@ def no_clipping(recipe: Recipe, rng: np.random.Generator) -> Injection:
     recipe.clip = None
     recipe.optimizer, recipe.momentum = "sgd", 0.9
     if recipe.family == "recurrent":
-        recipe.model.update(cell="rnn", activation="relu", hidden=48, init_gain=1.75)
+        recipe.model.update(cell="rnn", activation="relu", hidden=48, init_gain=1.9)
         recipe.data["seq_len"] = 40
-        recipe.lr = 0.3
+        recipe.lr = 0.6
     else:
         recipe.model["init_gain"] = 1.6
         recipe.lr = 1.2
@@ -173,7 +173,7 @@ def gradients_pile_up(recipe: Recipe, rng: np.random.Generator) -> Injection:
 def heavy_momentum(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """Momentum so near to one that the run swings."""
     recipe.optimizer, recipe.momentum = "sgd", 0.999
-    recipe.lr = {"mlp": 0.1, "cnn": 0.03, "recurrent": 0.3}[recipe.family]
+    recipe.lr = {"mlp": 0.1, "cnn": 0.03, "recurrent": 1.0}[recipe.family]
     return Injection()
 
 

@@ -255,7 +255,7 @@ TRAPS = (
         0,
         families=("mlp", "cnn", "chargpt", "recurrent", "vae"),
         needs=frozenset({"val_loss"}),
-        dialects=("epochs", "csv"),
+        dialects=("epochs",),
         voice={"per_epoch": True},
     ),
     Trap(

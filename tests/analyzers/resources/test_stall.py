@@ -30,14 +30,21 @@ def stamped(gaps: list[float], between: dict[int, str] | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def silent_for(seconds: float, text: str, folder: Path) -> list[Finding]:
+WRITTEN = START.timestamp() + 700
+
+
+def silent_for(
+    seconds: float, text: str, folder: Path, *, planned: float = 1000.0, written: float = WRITTEN
+) -> list[Finding]:
     """Findings for a log that has not grown for so long."""
     path = folder / "train.log"
     path.write_text(text)
-    os.utime(path, (1_700_000_000, 1_700_000_000))
+    os.utime(path, (written, written))
     run = Run("live")
+    if planned:
+        run.totals["step"] = planned
     read_file(run, str(path))
-    told = Diagnostician(run).diagnose(1_700_000_000 + seconds)
+    told = Diagnostician(run).diagnose(written + seconds)
     assert told.problems == ()
     return [finding for finding in told.findings if finding.id == "stall"]
 
@@ -48,6 +55,17 @@ def test_a_silent_log_is_a_stall(tmp_path: Path) -> None:
     assert finding.first_step == 59
     assert "2 h" in finding.title
     assert silent_for(120, stamped([10] * 60), tmp_path) == []
+
+
+def test_a_log_that_may_simply_be_over_is_information(tmp_path: Path) -> None:
+    log = stamped([10] * 60)
+    for finding in (
+        *silent_for(7200, log, tmp_path, planned=0),
+        *silent_for(7200, log, tmp_path, planned=60),
+        *silent_for(7200, log, tmp_path, written=WRITTEN + 40 * 86_400),
+    ):
+        assert finding.severity is Severity.INFO
+        assert "if the job still runs" in finding.title
 
 
 def test_a_log_that_grows_many_times_a_second_has_a_usual_interval_too(tmp_path: Path) -> None:
