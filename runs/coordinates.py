@@ -148,6 +148,9 @@ class Coordinates:
             return
         steps = np.concatenate([[self._last_printed[0]], step[here]])
         epochs = np.concatenate([[self._last_printed[1]], epoch[here]])
+        if self._epochs_are_fractions:
+            # Fractions rise with every record; only a new epoch starts a count anew.
+            epochs = np.floor(epochs)
         self._last_printed = (float(steps[-1]), float(epochs[-1]))
         falls = steps[1:] < steps[:-1]
         added = np.where(falls & (epochs[1:] > epochs[:-1]), steps[:-1] + (steps[1:] == 0), 0.0)

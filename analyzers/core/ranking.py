@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from .calibration import calibrated
 from .case import Case
 from .cause import Clue, RootCause
-from .finding import Basis, Severity
+from .finding import Basis, EvidenceKind, Severity
 from .registry import Cause
 
 LEAST = 0.10
 """Causes below this are not worth reading."""
 TIE = 0.10
 """Rivals closer than this are shown as a tie."""
+_TOLD = frozenset({EvidenceKind.LOG.value, EvidenceKind.JOB.value})
 ENOUGH = 0.80
 """A best cause below this needs more data."""
 
@@ -32,8 +34,23 @@ def rank(case: Case, causes: Iterable[Cause], failed: list[str]) -> list[RootCau
             continue
         if found is not None:
             weighed.append(found)
-    weighed.sort(key=lambda pair: (-pair[1].confidence, -pair[0], pair[1].id))
-    return [root for _, root in weighed]
+    weighed.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return _in_proportion(weighed)
+
+
+def _in_proportion(weighed: list[tuple[float, RootCause]]) -> list[RootCause]:
+    """Rivals are as sure beside the best as their evidence is beside its evidence.
+
+    Calibration says how often the best one is right; it was never asked about the others.
+    """
+    if not weighed:
+        return []
+    best_raw, best = weighed[0]
+    rivals = [
+        replace(root, confidence=round(min(root.confidence, best.confidence * raw / best_raw), 3))
+        for raw, root in weighed[1:]
+    ]
+    return [best, *rivals]
 
 
 def _weigh(cause: Cause, case: Case) -> tuple[float, RootCause] | None:
@@ -50,7 +67,9 @@ def _weigh(cause: Cause, case: Case) -> tuple[float, RootCause] | None:
     explained = tuple(dict.fromkeys(f.id for f in case.findings if f.id in cause.explains))
     severities = [f.severity for f in case.findings if f.id in cause.explains]
     severity = max(severities, key=lambda s: s.rank, default=Severity.INFO)
-    confidence = min(calibrated("cause", basis, raw), basis.ceiling)
+    # What a message says is as sure as its wording; only weighed measurements are calibrated.
+    is_told = all(clue.kind in _TOLD for clue in helping)
+    confidence = min(raw if is_told else calibrated("cause", basis, raw), basis.ceiling)
     root = RootCause(
         id=cause.id,
         issue=cause.issue(case),

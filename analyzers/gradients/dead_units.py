@@ -96,8 +96,8 @@ class DeadUnits:
             id=self.id,
             title=f"{level:.0%} {what} ({curve.name}){while_}",
             severity=severity,
-            confidence=finding_confidence(Basis.RESEARCH, 0.85 if level >= 0.9 else 0.75),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.85 if level >= 0.9 else 0.75),
+            basis=Basis.OBSERVATION,
             evidence=(
                 curve.evidence(first, len(curve) - 1),
                 *([now.curve.evidence(0, len(now.curve) - 1)] if now else []),

@@ -191,7 +191,10 @@ class FrozenLayers:
         if _is_dead(view):
             return False
         always = all(np.all(layer.curve.y[:4096] == 0.0) for layer in still)
-        return is_flat or (always and bool(view.settings) and not is_fine_tuning(view))
+        known = learning(view)
+        is_poor = known is not None and known.last > 0.4 * known.first
+        is_from_scratch = bool(view.settings) or is_poor
+        return is_flat or (always and is_from_scratch and not is_fine_tuning(view))
 
     def _norm(self, view: RunView) -> Finding | None:
         """A norm of 0 throughout may be a matter of digits: information only."""

@@ -81,8 +81,8 @@ class VanishingGradients:
             title=f"{first.name} begins at {first.y[0]:.2g} and is {low:.2g} in the first quarter, "
             f"{low / high:.2g} of {last.name}, while {now.curve.name} does not move",
             severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.8),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.8),
+            basis=Basis.OBSERVATION,
             evidence=(first.evidence(0, quarter), last.evidence(0, quarter)),
             first_step=first.step(0),
             details={"ratio": low / high, "layers": float(len(layers)), "at_first": 1.0},
@@ -119,8 +119,8 @@ class VanishingGradients:
             id=self.id,
             title=title,
             severity=severity,
-            confidence=finding_confidence(Basis.RESEARCH, 0.85),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+            basis=Basis.OBSERVATION,
             evidence=(
                 first.evidence(0, len(first) - 1),
                 last.evidence(0, len(last) - 1),
@@ -163,8 +163,8 @@ class VanishingGradients:
                 f"{now.last:.4g} (it began at {now.first:.4g})"
             ),
             severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.75),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.75),
+            basis=Basis.OBSERVATION,
             evidence=(
                 curve.evidence(0, len(curve) - 1, f"{start:.3g} -> {level:.3g}"),
                 now.curve.evidence(0, len(now.curve) - 1),

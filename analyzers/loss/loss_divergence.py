@@ -77,7 +77,10 @@ class LossDivergence:
             return self._rises_over_epochs(levels, shape)
         # Losses wander by a little of what they have won; a little must be very clear.
         is_little = rise < 0.1 * shape.fall or now < 1.3 * abs(reference)
-        if rise < (self.very_sure if is_little else self.sure) * shape.error:
+        needed = self.very_sure if is_little else self.sure
+        # Means over many points hide how much the loss really wanders.
+        slack = 4.0 if view.facts.is_smoothed(curve) else 1.0
+        if rise < slack * needed * shape.error:
             return False
         # A level that was there before for as long is how this loss wanders.
         later = levels[shape.best_window :]

@@ -68,9 +68,13 @@ class LossSpike:
         head = curve.y[: reach + 1]
         if len(curve) < 24 or not np.isfinite(head).all() or head[0] <= 0:
             return None
-        over = np.flatnonzero(head > self.explodes * head[0])
-        if len(over) < self.least_points:
+        limit = self.explodes * max(float(head[0]), float(np.median(curve.y[-512:])))
+        beyond = head > limit
+        # Three in a row: the first value may be low by chance.
+        runs = beyond[2:] & beyond[1:-1] & beyond[:-2]
+        if not runs.any():
             return None
+        over = np.flatnonzero(beyond)
         peak = int(np.argmax(head))
         back = np.flatnonzero(curve.y[peak:] <= 1.2 * head[0])
         if len(back) < 2:

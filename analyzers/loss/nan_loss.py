@@ -135,7 +135,10 @@ class NanLoss:
         )
 
     def _clamped(self, curve: Curve) -> Iterator[Finding]:
-        if len(curve) < 3 or not np.all(np.abs(curve.y[-2:] - _CLAMPED) < 0.002):
+        # To the last digit once, or nearly and again.
+        is_exact = len(curve) >= 2 and abs(curve.y[-1] - _CLAMPED) < 0.0006
+        is_repeated = len(curve) >= 3 and np.all(np.abs(curve.y[-2:] - _CLAMPED) < 0.002)
+        if not (is_exact or is_repeated):
             return
         stuck = np.abs(curve.y - _CLAMPED) < 0.002
         first = len(stuck) - int(np.argmin(stuck[::-1])) if not stuck.all() else 0

@@ -42,6 +42,8 @@ class NotLearning:
     events: ClassVar[tuple[str, ...]] = ()
     least_points: int = 12
     least_steps: float = 80.0
+    most_noise: float = 0.2
+    """Jitter from batch to batch, as a share of the level, that guessing does not have."""
     flat: float = 0.03
 
     def examine(self, view: RunView) -> Iterator[Finding]:
@@ -61,6 +63,8 @@ class NotLearning:
         guess = chance_loss(view)
         if guess is not None and shape.first < 0.6 * guess:
             return  # it had learned before this log begins
+        if guess is None and curve.noise > self.most_noise * abs(shape.last):
+            return  # guessing is steadier: this loss is small for what its batches vary by
         if is_fine_tuning(view) or not (self._is_flat(shape) or self._stays_at_chance(view, shape)):
             return
         yield self._report(view, curve, shape)

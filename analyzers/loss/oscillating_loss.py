@@ -88,8 +88,8 @@ class OscillatingLoss:
             title=f"{curve.name} swings by {swing.amplitude:.3g} with a period of {period:.4g} "
             f"{curve.axis_name}s (autocorrelation {swing.strength:.2f})",
             severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.8),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.8),
+            basis=Basis.OBSERVATION,
             evidence=(
                 curve.evidence(start, len(curve) - 1, f"period {period:.4g}"),
                 *view.facts.remarks(curve),

@@ -74,7 +74,7 @@ class ResumeDiscontinuity:
         limit = max(self.deviations * spread / np.sqrt(len(few)), spread)
         if abs(jump) < max(limit, self.least_share * abs(expected)):
             return None
-        if jump < 0 and abs(jump) < max(2 * limit, 0.12 * abs(expected)):
+        if jump < 0 and abs(jump) < max(2 * limit, 0.2 * abs(expected)):
             return None
         step = curve.step(boundary.at)
         share = jump / abs(expected) if expected else np.sign(jump)

@@ -88,8 +88,8 @@ class SlowConvergence:
             title=f"{curve.name} won only {share:.2g} % ({shape.first:.4g} to {shape.last:.4g}) by "
             f"{curve.axis_name} {curve.x[-1]:.10g} and falls as slowly as at the beginning",
             severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.8),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.8),
+            basis=Basis.OBSERVATION,
             evidence=(curve.evidence(0, len(curve) - 1), *view.facts.remarks(curve)),
             first_step=curve.step(0),
             details={"gain": shape.gain},

@@ -156,7 +156,7 @@ class SuspiciousMetric:
         return False
 
     def _double_softmax(self, view: RunView) -> Iterator[Finding]:
-        known = classes(view)
+        known = classes(view) or self._classes_by_start(view)
         loss = view.curve("train/loss")
         right = view.curve("train/accuracy") or view.curve("val/accuracy")
         shape = shape_of(loss) if loss is not None else None
@@ -191,6 +191,20 @@ class SuspiciousMetric:
             first_step=loss.step(0),
             details={"kind": "double_softmax", "floor": floor},
         )
+
+    def _classes_by_start(self, view: RunView) -> float | None:
+        """An untrained classifier begins at ln(classes), with an accuracy of one in as many."""
+        loss = view.curve("train/loss")
+        right = view.curve("train/accuracy") or view.curve("val/accuracy")
+        if loss is None or right is None or len(loss) < 8 or not begins_at_start(loss):
+            return None
+        if not np.isfinite(loss.y[:3]).all() or not 0.5 < loss.y[0] < 9:
+            return None
+        found = math.exp(float(np.median(loss.y[:3])))
+        nearest = round(found)
+        if nearest < 3 or abs(found - nearest) > 0.04 * nearest:
+            return None
+        return float(nearest) if as_fraction(right)[0] < 4.0 / nearest else None
 
     def _wild_start(self, view: RunView) -> Iterator[Finding]:
         """A first loss many times that of a guess, gone after a few steps."""

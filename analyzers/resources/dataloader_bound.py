@@ -137,8 +137,8 @@ class DataloaderBound:
             title=f"{usual:.0%} of each step passes waiting for data ({data.name} against "
             f"{step.name}, in {often:.0%} of the steps)",
             severity=Severity.WARNING if usual >= self.warning_share else Severity.INFO,
-            confidence=finding_confidence(Basis.RESEARCH, 0.82),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.82),
+            basis=Basis.OBSERVATION,
             evidence=(
                 data.evidence(first, len(data) - 1, f"median {_middle(data):.4g}"),
                 step.evidence(

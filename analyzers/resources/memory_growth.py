@@ -130,8 +130,8 @@ class MemoryGrowth:
             id=self.id,
             title=title,
             severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.83),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.83),
+            basis=Basis.OBSERVATION,
             evidence=tuple(growth.evidence for growth in found[:3]),
             first_step=best.first,
             details={

@@ -92,9 +92,11 @@ def _usable(view: RunView, role: str) -> list[Curve]:
         for curve in curves_of(view, role)
         if curve.series.rank in (None, 0) and not curve.is_interleaved and not is_part(curve.name)
     ]
-    live = [curve for curve in curves if not curve.name.endswith(" (progress)")]
-    longest = max((len(curve) for curve in live or curves), default=0)
-    return [curve for curve in live or curves if 3 * len(curve) >= longest]
+    # The redraws of a bar say the same more often; they are worth it where its ends are few.
+    ends = [curve for curve in curves if not curve.name.endswith(" (progress)")]
+    live = ends if any(len(curve) >= 24 for curve in ends) else curves
+    longest = max((len(curve) for curve in live), default=0)
+    return [curve for curve in live if 3 * len(curve) >= longest]
 
 
 def _rate(curve: Curve) -> Pace | None:

@@ -113,8 +113,8 @@ class Straggler:
             title=f"rank {rank} is slower than the other {len(ranks) - 1}: {name} "
             f"{medians[rank]:.4g} against {usual:.4g}, {factor:.2f} times as long",
             severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.82),
-            basis=Basis.RESEARCH,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.82),
+            basis=Basis.OBSERVATION,
             evidence=(
                 curve.evidence(start, len(curve) - 1, f"median {medians[rank]:.4g}"),
                 *(

@@ -18,7 +18,7 @@ from .truth import read_truths
 HERE = Path(calibration.__file__).with_name("calibration.json")
 LEAST = 25
 """Answers that a level of the map must rest on."""
-PRIOR = 4.0
+PRIOR = 6.0
 """Answers that the raw score itself counts for, so that few answers change little."""
 
 
@@ -35,8 +35,8 @@ def collect(data: Path) -> dict[str, list[tuple[float, bool]]]:
                 name = f"finding/{found['basis']}"
                 groups.setdefault(name, []).append((found["confidence"], found["id"] in right))
         for best in judged.causes[:1]:
-            name = f"cause/{best['basis']}"
-            groups.setdefault(name, []).append((best["confidence"], best["id"] in truth.causes))
+            # One map for all causes, so that it never changes their order.
+            groups.setdefault("cause", []).append((best["confidence"], best["id"] in truth.causes))
     return groups
 
 
@@ -83,6 +83,8 @@ def main(arguments: list[str] | None = None) -> int:
             groups.setdefault(name, []).extend(pairs)
     maps: dict[str, Any] = {}
     for name, pairs in sorted(groups.items()):
+        if len(pairs) < LEAST:
+            continue  # too few to say anything
         raw, right = isotonic(pairs)
         maps[name] = {"raw": raw, "right": right, "answers": len(pairs)}
         mean = float(np.mean([one for _, one in pairs]))

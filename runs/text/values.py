@@ -13,7 +13,7 @@ from .passage import Passage
 from .reading import Slot
 
 _SPACED_UNIT = re.compile(
-    r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+|ms|s|sec|secs|seconds|[KMGT]i?B)(?![\w/])(?!\.\w|\s?=)"
+    r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+|ms|s|sec|secs|seconds|[KMGT]i?B)(?![\w/])(?!\.\w|\s?[=:]\s*[-+.\dnNiI])"
 )
 """` samples/sec`, ` ms`, ` GiB`."""
 _PARENTHESES = re.compile(r"\s*\(\s*(?P<content>[^()]*?)\s*\)")

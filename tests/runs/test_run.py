@@ -163,3 +163,14 @@ def test_positions_that_agree_with_the_fraction_are_inside_their_epoch() -> None
     )
     (series,) = run_of(one).series
     assert series.axis("step").tolist() == [5.0, 10.0, 25.0, 30.0]
+
+
+def test_a_resume_beside_fractions_of_epochs_goes_back() -> None:
+    one = harvest(
+        [ColumnKey("loss")] * 6,
+        epoch=[1.67, np.nan, 1.68, np.nan, 1.63, np.nan],
+        inner=[502.0, 503.0, np.nan, 489.0, np.nan, 490.0],
+        inner_total=[800.0] * 6,
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == [502.0, 503.0, 503.0, 489.0, 489.0, 490.0]

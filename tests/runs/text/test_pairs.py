@@ -119,6 +119,19 @@ def test_units(text: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "train/loss: 4.51 train/lr: 0.003",
+        "loss=4.51 grad/blocks.0.norm1=0.07",
+        "rss_mb=312.8 samples/s=141.5",
+        "loss: 4.51 val/loss: nan",
+    ],
+)
+def test_the_next_name_is_no_unit(text: str) -> None:
+    assert [slot.unit for slot in read_pairs(text, 0, shipped()).slots] == ["", ""]
+
+
+@pytest.mark.parametrize(
     ("text", "is_known"),
     [("loss: 2.5", True), ("apples: 2.5", False), ("we think that the loss is 2.5", False)],
 )
