@@ -44,6 +44,8 @@ class CorruptLabels:
             return  # an agent has no labels
         if flat is not None:
             yield case.because(flat, 0.4 if flat.number("at_chance") else 0.3)
+            for more in flat.evidence[1:]:
+                yield Clue(0.12, more)
         for finding in case.all("underfitting", "plateau"):
             if finding.is_alarm:
                 yield case.because(finding, 0.5 if finding.number("at_once") else 0.3)

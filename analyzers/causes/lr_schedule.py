@@ -45,6 +45,8 @@ class LearningRateSchedule:
         odd = case.get("lr_anomaly")
         if odd is not None:
             yield Clue(0.65, odd.evidence[0], "schedule")
+            for more in odd.evidence[1:]:
+                yield Clue(0.2, more)
             step = case.onset("loss_divergence", "loss_spike", "nan_loss", "exploding_gradients")
             loss = case.view.curve("train/loss")
             reach = 12 * loss.spacing if loss is not None else 12.0

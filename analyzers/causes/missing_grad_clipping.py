@@ -19,7 +19,7 @@ import numpy as np
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import gradient_growth_before
-from ..core.finding import Basis, Evidence
+from ..core.finding import Basis, Evidence, times
 from ..core.fixes import clip_gradients, longer_warmup, lower_learning_rate
 from ..core.registry import cause
 from ..gradients.calm import calmly
@@ -78,7 +78,7 @@ class MissingGradientClipping:
     def issue(self, case: Case) -> str:
         """One sentence with the factor."""
         found = case.get("exploding_gradients")
-        factor = f", which reach {found.number('factor'):.3g}x their usual size" if found else ""
+        factor = f", which reach {times(found.number('factor'))} their usual size" if found else ""
         return f"nothing bounds the gradients{factor}"
 
     def fixes(self, case: Case) -> Iterator[Fix]:

@@ -57,6 +57,8 @@ class ObjectiveCollapse:
             if finding.is_alarm:
                 way = str(finding.details.get("way", ""))
                 yield Clue(_WEIGHTS.get(way, 0.3), finding.evidence[0])
+                for more in finding.evidence[1:2]:
+                    yield Clue(0.2, more)
         if (setting := self._coefficient(case)) is not None and setting.number is not None:
             way, number = self._way(case), setting.number
             is_extreme = (way == "policy" and number == 0) or (way == "latent" and number > 5)

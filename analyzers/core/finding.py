@@ -90,3 +90,10 @@ class Finding:
         """One of the details as a number."""
         value = self.details.get(name, default)
         return value if isinstance(value, int | float) else default
+
+
+def times(factor: float) -> str:
+    """A factor as one would say it: 2.46x, 18.3x, 1,020x, 3e+12x."""
+    if not 1e-3 <= abs(factor) < 1e6:
+        return f"{factor:.3g}x"
+    return f"{factor:,.0f}x" if abs(factor) >= 100 else f"{factor:.3g}x"

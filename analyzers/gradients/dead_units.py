@@ -42,6 +42,8 @@ class DeadUnits:
     id: ClassVar[str] = "dead_units"
     roles: ClassVar[tuple[str, ...]] = ("train/loss", "grad_norm")
     events: ClassVar[tuple[str, ...]] = ()
+    extreme_share: float = 0.95
+    """Share of zeros that is wrong even if something is still learned."""
     least_share: float = 0.7
     """Healthy networks reach a little over one half."""
 
@@ -68,8 +70,12 @@ class DeadUnits:
             return None
         share, level = next(pair for pair in known if pair[1] >= self.least_share)
         is_named = kind == "dead_units"
-        if not is_named and (now is None or not now.is_flat):
+        # Sparse embeddings have mostly zeros by right, but not nearly all in all tensors.
+        is_extreme = middle >= self.extreme_share and now is not None and now.last > 0.5 * now.first
+        if not is_named and (now is None or not (now.is_flat or is_extreme)):
             return None
+        if is_extreme and not is_named and (view.settings.number("vocab_size") or 0) < 5000:
+            return self._report(share, level, kind, Severity.WARNING, now)
         return self._report(share, level, kind, self._severity(now, level, is_named=is_named), now)
 
     @staticmethod

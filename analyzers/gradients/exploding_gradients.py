@@ -27,7 +27,7 @@ import numpy as np
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.excursions import SETTLES
-from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.finding import Basis, Evidence, Finding, Severity, times
 from ..core.registry import analyzer
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
@@ -103,7 +103,8 @@ class ExplodingGradients:
         more = f", {count - 1} more like it" if count > 1 else ""
         title = (
             f"{curve.name}{unit} rose from {climb.baseline:.3g} to {climb.peak:.3g} "
-            f"({climb.factor:.3g}x) from {curve.axis_name} {curve.step(climb.start):.10g} on{more}"
+            f"({times(climb.factor)}) from {curve.axis_name} {curve.step(climb.start):.10g} on"
+            f"{more}"
         )
         evidence: list[Evidence] = [curve.evidence(climb.start, climb.peak_at)]
         loss = view.curve("train/loss")
@@ -135,7 +136,7 @@ class ExplodingGradients:
             return None
         return Finding(
             id=self.id,
-            title=f"{curve.name} begins at {first:.3g}, {first / last:.3g}x what it becomes, and "
+            title=f"{curve.name} begins at {first:.3g}, {times(first / last)} what it becomes, and "
             f"{now.curve.name} at {now.first:.4g}, {now.first / now.chance:.2g}x that of a guess",
             severity=Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.75),
@@ -165,7 +166,7 @@ class ExplodingGradients:
             return None
         over = np.flatnonzero(curve.y > 4.0 * first)
         start = int(over[0]) if len(over) else 0
-        title = f"{curve.name} grew from {first:.3g} to {last:.3g} ({last / first:.3g}x)"
+        title = f"{curve.name} grew from {first:.3g} to {last:.3g} ({times(last / first)})"
         course = f" while {now.curve.name} got worse" if is_worse else ", hardly ever falling back"
         return Finding(
             id=self.id,

@@ -26,8 +26,8 @@ import numpy as np
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
-from ..core.excursions import backdate
-from ..core.finding import Basis, Finding, Severity
+from ..core.excursions import Excursion, backdate
+from ..core.finding import Basis, Finding, Severity, times
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import FEW, Shape, shape_of
@@ -108,9 +108,9 @@ class LossDivergence:
         now = shape.last
         factor = now / reference if reference > 0 else np.nan
         is_worthless = now > max(shape.first, 0) or (np.isfinite(factor) and factor >= 2)
-        times = f" ({factor:.3g}x)" if np.isfinite(factor) and factor < 1e6 else ""
+        grown = f" ({times(factor)})" if np.isfinite(factor) and factor < 1e6 else ""
         title = (
-            f"{curve.name} rose from {reference:.4g} to {now:.4g}{times} since "
+            f"{curve.name} rose from {reference:.4g} to {now:.4g}{grown} since "
             f"{curve.axis_name} {step:.10g}"
         )
         raw = 0.93 if shape.points >= FEW else 0.85
@@ -141,7 +141,7 @@ class LossDivergence:
         reference = min(shape.best, shape.first)
         near = np.abs(np.diff(curve.y[max(0, after - 64) : after + 8]))
         near = near[np.isfinite(near)]
-        usual = 2 * float(np.median(near)) if len(near) else 0.0
+        usual = 3 * float(np.median(near)) if len(near) else 0.0
         rise = shape.last - reference
         most = 0.05 if shape.points < FEW else 0.1
         limit = min(max(usual, min(0.05 * rise, 0.25 * abs(reference))), most * rise)
@@ -150,9 +150,14 @@ class LossDivergence:
         for excursion in curve.excursions:
             stays = excursion.end is None or excursion.points > 100
             if after <= excursion.start and stays:
-                onset = min(
-                    onset,
-                    backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after),
-                )
-                break
+                return min(onset, self._foot(curve, excursion, after))
         return onset
+
+    def _foot(self, curve: Curve, excursion: Excursion, after: int) -> int:
+        """Where an excursion began: a jump at its first point, a climb before it was noticed."""
+        soon = curve.y[excursion.start : excursion.start + 8]
+        soon = soon[np.isfinite(soon)]
+        reached = float(soon.max()) - excursion.baseline if len(soon) else 0.0
+        if curve.y[excursion.start] - excursion.baseline >= 0.25 * reached:
+            return excursion.start
+        return backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after)

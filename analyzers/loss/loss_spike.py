@@ -25,7 +25,7 @@ import numpy as np
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.excursions import Excursion
-from ..core.finding import Basis, Finding, Severity
+from ..core.finding import Basis, Finding, Severity, times
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import loss_range
@@ -106,9 +106,9 @@ class LossSpike:
     def _report(self, view: RunView, curve: Curve, spike: Excursion) -> Finding:
         end = spike.end if spike.end is not None else len(curve) - 1
         factor = spike.peak / spike.baseline if spike.baseline > 0 else np.nan
-        times = f", {factor:.1f}x its level" if np.isfinite(factor) else ""
+        grown = f", {times(factor)} its level" if np.isfinite(factor) else ""
         title = (
-            f"{curve.name} jumped from {spike.baseline:.4g} to {spike.peak:.4g}{times}, at "
+            f"{curve.name} jumped from {spike.baseline:.4g} to {spike.peak:.4g}{grown}, at "
             f"{curve.axis_name} {curve.step(spike.start):.10g} and was back by "
             f"{curve.step(end):.10g}"
         )

@@ -67,7 +67,8 @@ def _discriminator_wins(view: RunView, d_loss: Curve, g_loss: Curve) -> Iterator
         if float(np.mean(right > 0.97)) > 0.8:
             end, shown = Ending(0, len(accuracy), 1.0, float(np.median(right))), accuracy
     start, now = first_level(g_loss), last_level(g_loss)
-    if end is None or not now > max(2.0 * start, 2.0):
+    always = end is not None and end.share == 1.0
+    if end is None or not now > (2.0 if always else max(2.0 * start, 2.0)):
         return
     yield Sign(
         "adversarial",
