@@ -87,6 +87,8 @@ class Template:
         return np.asfortranarray(flat.reshape(count, width)[:, list(self.json_places)])
 
     def _parse_bulk(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
+        if self.token_count == 0:
+            return self._assemble({}, count)  # nothing but `nan`, which is part of the shape
         codes = np.frombuffer(joined.translate(TO_TOKENS), dtype=np.uint8)
         is_token = np.zeros(len(codes) + 2, dtype=bool)
         np.greater(codes, 32, out=is_token[1:-1])

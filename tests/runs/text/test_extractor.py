@@ -270,3 +270,11 @@ def test_a_job_report_of_the_scheduler_is_no_metric() -> None:
         for i in range(5)
     )
     assert [series.name for series in read(log).series] == ["loss"]
+
+
+def test_many_lines_with_nothing_but_a_word_for_a_number() -> None:
+    count = 2 * BULK
+    (series,) = read("loss: nan\nloss: inf\n" * count).series
+    assert len(series) == 2 * count
+    assert np.isnan(series.values[::2]).all()
+    assert np.isposinf(series.values[1::2]).all()
