@@ -33,6 +33,7 @@ lint: $(INSTALLED)  ## Check style, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy hatch_build.py demo/record.py $(wildcard benchmarks/*.py)
+	$(BIN)/mypy -p benchmarks.faults
 	$(BIN)/lint-imports
 
 .PHONY: format

@@ -158,6 +158,6 @@ class LossDivergence:
         soon = curve.y[excursion.start : excursion.start + 8]
         soon = soon[np.isfinite(soon)]
         reached = float(soon.max()) - excursion.baseline if len(soon) else 0.0
-        if curve.y[excursion.start] - excursion.baseline >= 0.25 * reached:
+        if curve.y[excursion.start] - excursion.baseline >= 0.6 * reached:
             return excursion.start
         return backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after)

@@ -85,6 +85,18 @@ class Plateau:
         drift = float(np.median(levels[since : since + third]) - np.median(levels[-third:]))
         return since if abs(drift) <= band else None
 
+    def _since(self, view: RunView, curve: Curve, start: float) -> float:
+        """The step at which it went flat; with a rate that died then, the step of its death."""
+        rate = view.curve("lr")
+        if rate is None or len(rate) < 8 or not np.isfinite(rate.y).all():
+            return start
+        dead = rate.y < 0.01 * float(rate.y.max())
+        if not dead[-1] or dead.all():
+            return start
+        died = float(rate.x[len(dead) - int(np.argmin(dead[::-1]))])
+        is_near = abs(died - start) < 0.1 * float(curve.x[-1] - curve.x[0])
+        return min(died, float(curve.x[-1])) if is_near else start
+
     def _is_stuck(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> bool:
         """High and flat at a full rate; lower only if it was flat nearly from the start."""
         if not begins_at_start(curve) or is_fine_tuning(view):
@@ -106,7 +118,7 @@ class Plateau:
         return bool(abs(later[0] - np.median(later[-2:])) < 0.03 * abs(later[0]))
 
     def _report(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> Finding:
-        at = int(np.searchsorted(curve.x, shape.starts[flat]))
+        at = int(np.searchsorted(curve.x, self._since(view, curve, float(shape.starts[flat]))))
         is_stuck = shape.first > 0 and self._is_stuck(view, curve, shape, flat)
         kind = "stuck" if is_stuck else "converged or at its floor"
         title = (

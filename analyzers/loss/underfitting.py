@@ -89,7 +89,7 @@ class Underfitting:
             confidence=finding_confidence(Basis.RESEARCH, 0.7),
             basis=Basis.RESEARCH,
             evidence=(train.evidence(since, len(train) - 1), val.evidence(len(val) - 1)),
-            first_step=train.step(since),
+            first_step=None if flat is None else train.step(since),
             details={"accuracy": fitted, "validation": now},
         )
 
@@ -116,7 +116,6 @@ class Underfitting:
             confidence=finding_confidence(Basis.RESEARCH, 0.65),
             basis=Basis.RESEARCH,
             evidence=(loss.evidence(0, len(loss) - 1), val.evidence(len(val) - 1)),
-            first_step=loss.step(0),
             details={"level": shape.last},
         )
 
