@@ -92,6 +92,16 @@ def test_scoring_reads_every_run(bench: Path, capsys: pytest.CaptureFixture[str]
     assert "+ critical index_out_of_range" in capsys.readouterr().out
 
 
+def test_freshly_trained_runs_are_diagnosed(bench: Path) -> None:
+    judged = judge_all(read_truths(bench), bench, jobs=1)
+    # This slice's silent log names no plan, so it may simply be over: that is information.
+    faulty = [one for one in judged if one.truth.verdict == "fault" and one.truth.kind != "stall"]
+    assert [one.truth.kind for one in faulty if not one.is_found] == []
+    assert [one.truth.kind for one in faulty if not one.names_cause(3)] == []
+    silent = [one for one in judged if one.truth.verdict in ("healthy", "inert")]
+    assert [(one.truth.kind, one.findings) for one in silent if one.findings] == []
+
+
 def test_figures_of_a_broken_program_are_not_published(
     bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

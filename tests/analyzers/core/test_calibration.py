@@ -1,0 +1,34 @@
+"""Calibration: within the ceiling, in order, and silent where it knows nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mltd.analyzers.core import calibration
+from mltd.analyzers.core.calibration import calibrated, finding_confidence
+from mltd.analyzers.core.finding import Basis
+
+
+@pytest.mark.parametrize("basis", Basis)
+@pytest.mark.parametrize("kind", ["finding", "cause"])
+def test_the_shipped_map_rises_and_respects_the_ceiling(kind: str, basis: Basis) -> None:
+    scores = [calibrated(kind, basis, raw) for raw in np.linspace(0, 1, 101)]
+    assert scores == sorted(scores)
+    assert max(scores) <= basis.ceiling
+    assert scores[0] == 0.0
+
+
+def test_doubt_that_was_never_met_stays_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "_maps", lambda: {"finding": ([0.6, 0.8], [0.8, 0.9])})
+    assert finding_confidence(Basis.OBSERVATION, 0.3) == 0.3
+    assert finding_confidence(Basis.OBSERVATION, 0.6) == 0.8
+    assert finding_confidence(Basis.OBSERVATION, 0.7) == 0.85
+    assert finding_confidence(Basis.OBSERVATION, 1.0) == 0.9
+    assert finding_confidence(Basis.INFERENCE, 0.7) == 0.7
+
+
+def test_without_a_map_the_score_is_the_confidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "_maps", dict)
+    assert calibrated("cause", Basis.RESEARCH, 0.4) == 0.4
+    assert calibrated("cause", Basis.RESEARCH, 0.99) == 0.85
