@@ -34,6 +34,7 @@ _MARKS = {
     "nan": "▲",
     "checkpoint": "●",
     "evaluation": "○",
+    "sample": "○",
     "restart": "↻",
     "finished": "✔",
 }
@@ -48,7 +49,7 @@ LEAST_WIDTH = 40
 MAX_SERIES = 40
 MAX_EVENTS = 20
 TITLE_WIDTH = 140
-_ROUTINE = (EventKind.CHECKPOINT, EventKind.EVALUATION)
+_ROUTINE = (EventKind.CHECKPOINT, EventKind.EVALUATION, EventKind.SAMPLE)
 """Kinds that say the run is fine; they are summed up in a line each."""
 _MILD = frozenset({EventKind.WARNING, EventKind.OVERFLOW, EventKind.RESTART, EventKind.FINISHED})
 

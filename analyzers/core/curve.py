@@ -51,10 +51,14 @@ class Curve:
         self.series = series
         self.only_changes = only_changes
         """A bar repeats its last evaluation with every redraw: only new values count."""
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing has been seen yet."""
         self.restarts: list[Restart] = []
         self.is_interleaved = False
         """Several writers share the counter, so only the order of lines can be trusted."""
-        self.axis_name = series.axis_name
+        self.axis_name = self.series.axis_name
         self._raw: GrowingColumn[np.int32] = GrowingColumn(np.int32)
         """Numbers of the series' points that are on the newest branch."""
         self._x: GrowingColumn[np.float64] = GrowingColumn(np.float64)
@@ -69,7 +73,7 @@ class Curve:
     def update(self) -> bool:
         """Take in the new points of the series; True if there were any."""
         if self.axis_name != self.series.axis_name:
-            self.__init__(self.series, only_changes=self.only_changes)  # type: ignore[misc]
+            self._begin()
         count = len(self.series)
         if count == self._seen:
             return False

@@ -122,11 +122,6 @@ def reports(view: RunView) -> list[Report]:
     return found
 
 
-def is_communication(event: Event) -> bool:
-    """True if an event says that processes could not talk to each other."""
-    return bool(_COMMUNICATION.search(_said(event)))
-
-
 def _kind(event: Event, has_assertion: bool) -> str:
     said = _said(event)
     if _HARDWARE.search(said):

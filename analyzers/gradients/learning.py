@@ -132,29 +132,3 @@ def effect_on_loss(view: RunView, first_step: float, last_step: float) -> Effect
         rose=during > limit,
         stays_up=bool(after > limit) if len(later) else during > limit,
     )
-
-
-def climb_before(curve: Curve, step: float, records: int = 5) -> float:
-    """How many times their usual size the last few values before a step reached; NaN if unknown."""
-    at = int(np.searchsorted(curve.x, step, side="left"))
-    recent = curve.y[max(0, at - records) : at]
-    usual = curve.y[max(0, at - records - 64) : max(0, at - records)]
-    recent = recent[np.isfinite(recent)]
-    level = median(usual)
-    if len(recent) == 0 or not level > 0:
-        return float("nan")
-    with np.errstate(all="ignore"):
-        return float(recent.max() / level)
-
-
-def first_bad(curve: Curve) -> int | None:
-    """Position of the first value that is not finite and not soon followed by finite ones."""
-    bad = ~np.isfinite(curve.y)
-    if not bad.any():
-        return None
-    last_good = np.flatnonzero(~bad)
-    if len(last_good) == 0:
-        return 0
-    if last_good[-1] < len(curve) - 1:
-        return int(last_good[-1]) + 1
-    return int(np.argmax(bad))
