@@ -1,0 +1,39 @@
+"""A small app that holds one widget and remembers what it said."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.widget import Widget
+
+from mltd.tui import palette
+from mltd.tui.pane import GuardedApp, PaneFailed
+from mltd.tui.theming import stylesheets
+
+
+class Host(GuardedApp):
+    """Shows a widget as the real app would; `heard` holds every message it posted."""
+
+    CSS_PATH: list[str | PurePath] = list(stylesheets())  # type: ignore[assignment]
+
+    def __init__(self, widget: Widget, *listened: type[Message]) -> None:
+        super().__init__()
+        self._widget = widget
+        self._listened = listened
+        self.heard: list[Message] = []
+        self.failures: list[PaneFailed] = []
+
+    def compose(self) -> ComposeResult:
+        yield self._widget
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return dict(palette.DEFAULTS)
+
+    async def _on_message(self, message: Message) -> None:
+        if isinstance(message, PaneFailed):
+            self.failures.append(message)
+        elif isinstance(message, self._listened):
+            self.heard.append(message)
+        await super()._on_message(message)

@@ -1,0 +1,1 @@
+"""The process beside the screen: it follows, reads and judges runs, and answers questions."""

@@ -1,0 +1,1 @@
+"""Parts of the screen: each shows facts it is given and says what the user wished."""
