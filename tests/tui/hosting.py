@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.message import Message
@@ -16,7 +17,7 @@ from mltd.tui.theming import stylesheets
 class Host(GuardedApp):
     """Shows a widget as the real app would; `heard` holds every message it posted."""
 
-    CSS_PATH: list[str | PurePath] = list(stylesheets())  # type: ignore[assignment]
+    CSS_PATH: ClassVar[list[str | PurePath]] = list(stylesheets())
 
     def __init__(self, widget: Widget, *listened: type[Message]) -> None:
         super().__init__()
