@@ -10,45 +10,18 @@ import numpy as np
 from mltd.runs.run import Run
 
 from .core.case import Case
-from .core.cause import Fix, RootCause
+from .core.cause import RootCause
 from .core.finding import Finding, Severity
 from .core.ranking import ENOUGH, TIE, rank
 from .core.registry import Analyzer, load_analyzers, load_causes
+from .core.verdict import Diagnosis
 from .core.view import RunView
 from .missing import missing_artifacts
 
+__all__ = ["Diagnosis", "Diagnostician", "diagnose", "examine"]
+
 MAX_CAUSES = 6
-MAX_FIXES = 12
 MAX_REQUESTS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The answer for one run."""
-
-    status: str
-    """healthy, diagnosis_complete, needs_more_data or no_metrics."""
-    findings: tuple[Finding, ...] = ()
-    root_causes: tuple[RootCause, ...] = ()
-    requests: tuple[str, ...] = ()
-    ties: tuple[tuple[str, str], ...] = ()
-    """Pairs of causes that the evidence does not tell apart."""
-    problems: tuple[str, ...] = ()
-    """Analyzers that failed, in a sentence each."""
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """All fixes, those of the best cause first; none twice."""
-        seen: dict[str, Fix] = {}
-        for cause in self.root_causes:
-            for fix in cause.fixes:
-                seen.setdefault(fix.change, fix)
-        return tuple(seen.values())[:MAX_FIXES]
-
-    @property
-    def has_alarm(self) -> bool:
-        """True if someone should look at the run."""
-        return any(finding.is_alarm for finding in self.findings)
 
 
 @dataclass(slots=True)

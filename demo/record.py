@@ -3,10 +3,12 @@
 Usage: python demo/record.py [NAME...]
 
 Every log line in `tui/recordings/` comes from here: from a real training, with real times.
+Files are stored gzip-ped, without a time stamp: the same bytes make the same archive.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -26,6 +28,8 @@ from typing import Any
 DEMO = Path(__file__).resolve().parent
 RECORDINGS = DEMO.parent / "tui" / "recordings"
 POLL_SECONDS = 0.01
+WORTH_COMPRESSING = 1 << 10
+"""Bytes; a file below that, such as the settings, stays readable as it is."""
 
 
 @dataclass
@@ -96,7 +100,7 @@ def record(name: str, plan: dict[str, Any], bench: Path) -> None:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     for one in kept:
-        shutil.copyfile(one.path, target / one.path.name)
+        store(one.path.read_bytes(), target / one.path.name)
     (target / "recording.toml").write_text("\n".join(describe(facts, kept)) + "\n")
     print(f"{sum(one.lines() for one in kept)} lines in {seconds:.1f} s, exit code {exit_code}")
 
@@ -119,6 +123,20 @@ def run_and_watch(room: Path, plan: dict[str, Any], python: Path, growth: list[G
     for one in growth:
         one.look(time.monotonic())
     return training.returncode
+
+
+def store(content: bytes, path: Path) -> Path:
+    """Write a file of a recording, compressed unless it is tiny; where it lies now."""
+    if len(content) < WORTH_COMPRESSING:
+        path.write_bytes(content)
+        return path
+    place = path.with_name(f"{path.name}.gz")
+    with (
+        place.open("wb") as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as archive,
+    ):
+        archive.write(content)
+    return place
 
 
 def describe(facts: dict[str, Any], kept: list[Growth]) -> Iterator[str]:

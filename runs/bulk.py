@@ -7,16 +7,18 @@ needs it too. Harvests come back in file order.
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import threading
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from typing import TYPE_CHECKING
 
 from .formats.format import Reader
 from .harvest import Harvest
 from .text.extractor import TextReader
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 STRETCH = 4 << 20
 """Bytes a worker reads at a time: large against start-up costs, small against memory."""
@@ -115,6 +117,10 @@ def feed_all(reader: Reader, data: bytes) -> Iterator[Harvest]:
 
 def start_workers(count: int) -> ProcessPoolExecutor:
     """Processes that share what this one has imported, where that is safe."""
+    # Only big files need these, and they are not light.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     # With other threads alive, a fork may copy a lock that nobody will ever release.
     method = "fork" if threading.active_count() == 1 else "spawn"
     return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(method))

@@ -10,11 +10,14 @@ import os
 import pickle
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
 from .bulk import BITE, Stretch, feed_all, start_workers, stretches, usable_cores
 from .formats.tabular import TabularReader
 from .harvest import Harvest
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _HEAD = 64 << 10
 _Result = tuple[list[Harvest], bytes] | None

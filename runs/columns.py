@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
-_LARGE = 1 << 20
+_LARGE = 1 << 16
 """Values up to which a column doubles; a larger one grows by a quarter, to spare memory."""
 _MANY_PARTS = 4096
 
@@ -62,6 +62,16 @@ class GrowingColumn(Generic[Number]):
             self._data[self._placed : self._placed + len(part)] = part
             self._placed += len(part)
         self._parts.clear()
+
+    def keep(self, kept: npt.NDArray[np.bool_]) -> None:
+        """Forget all values but some, and give back their memory; older views stay valid."""
+        self._data = self.view()[kept]
+        self._placed = self._count = len(self._data)
+
+    @property
+    def allocated(self) -> int:
+        """Bytes held, with the spare room and with what waits to be put into place."""
+        return self._data.nbytes + (self._count - self._placed) * self._data.itemsize
 
     @property
     def nbytes(self) -> int:

@@ -25,6 +25,10 @@ class Coordinates:
         self.line: GrowingColumn[np.int64] = GrowingColumn(np.int64)
         self.generation: GrowingColumn[np.int32] = GrowingColumn(np.int32)
         self.axes: dict[str, GrowingColumn[np.float64]] = {}
+        self.stride = 1
+        """Of the oldest rows one in so many is kept, besides those that matter."""
+        self.thinned_rows = 0
+        """How many of the rows that are kept are so old."""
         self._carry: dict[str, float] = {}
         self._recent: dict[str, tuple[float, Floats]] = {}
         """Per axis, what was carried into the harvest added last, and its rows."""
@@ -46,6 +50,19 @@ class Coordinates:
         """Bytes held by the table."""
         axes = sum(column.nbytes for column in self.axes.values())
         return self.line.nbytes + self.generation.nbytes + axes
+
+    @property
+    def allocated(self) -> int:
+        """Bytes held by the table, with its spare room."""
+        axes = sum(column.allocated for column in self.axes.values())
+        return self.line.allocated + self.generation.allocated + axes
+
+    def keep(self, kept: npt.NDArray[np.bool_]) -> None:
+        """Forget all rows but some; what is carried on into the next rows stays."""
+        self.line.keep(kept)
+        self.generation.keep(kept)
+        for column in self.axes.values():
+            column.keep(kept)
 
     def restart(self) -> None:
         """A new generation begins: nothing is carried over from the old one."""

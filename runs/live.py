@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -10,11 +11,16 @@ from .errors import MltdError
 from .ingest import LOG_PURPOSES, FileFeed, Loaded, new_run
 from .settings import current
 from .sources.follower import FileFollower
-from .sources.utf8_transcoder import PieceTranscoder
+from .sources.inputs import InputStream, open_bytes
+from .sources.pieces import FollowState, FollowStatus
+from .sources.utf8_transcoder import PieceTranscoder, Utf8Transcoder
 from .sources.watcher import Watcher
 
 QUIET = 1.0
 """Seconds without news after which an unfinished traceback or a short file is read as it is."""
+
+
+_BITE = 4 << 20
 
 
 class LiveRun:
@@ -22,10 +28,20 @@ class LiveRun:
 
     def __init__(self, files: RunFiles) -> None:
         self.loaded: Loaded = new_run(files)
-        self._feeds: dict[Path, _FollowedFile] = {}
+        self._feeds: dict[Path, _FollowedFile | _ArchivedFile] = {}
         for path in files.paths(*LOG_PURPOSES):
-            feed = FileFeed(self.loaded.run, path)
-            self._feeds[Path(path)] = _FollowedFile(FileFollower(path), feed)
+            try:
+                self._feeds[Path(path)] = self._open(path)
+            except MltdError as problem:
+                self.loaded.problems.append(problem)
+
+    def _open(self, path: str) -> _FollowedFile | _ArchivedFile:
+        stream = open_bytes(path) if os.path.exists(path) else None
+        if stream is not None and stream.compression:
+            return _ArchivedFile(stream, FileFeed(self.loaded.run, path))
+        if stream is not None:
+            stream.close()
+        return _FollowedFile(FileFollower(path), FileFeed(self.loaded.run, path))
 
     @property
     def paths(self) -> list[Path]:
@@ -39,11 +55,31 @@ class LiveRun:
             if changed is not None and path not in changed:
                 continue
             try:
-                news |= followed.read()
+                while followed.read_some(_BITE):
+                    news = True
             except MltdError as problem:
                 self.loaded.problems.append(problem)
                 followed.is_dead = True
         return news
+
+    def read_some(self, path: Path, max_bytes: int) -> bool:
+        """Read at most so many bytes of one file; true if there were any."""
+        followed = self._feeds[path]
+        try:
+            return followed.read_some(max_bytes)
+        except MltdError as problem:
+            self.loaded.problems.append(problem)
+            followed.is_dead = True
+            return False
+
+    def unread(self, path: Path) -> int:
+        """Bytes of a file that were seen and not read yet."""
+        followed = self._feeds[path]
+        return 0 if followed.is_dead else followed.unread
+
+    def status_of(self, path: Path) -> FollowStatus:
+        """How a followed file is doing."""
+        return self._feeds[path].status
 
     def settle(self) -> bool:
         """Nothing has come for a while: read what was held back waiting for more."""
@@ -53,7 +89,7 @@ class LiveRun:
     def close(self) -> None:
         """Let go of the files."""
         for followed in self._feeds.values():
-            followed.follower.close()
+            followed.close()
 
 
 class _FollowedFile:
@@ -64,23 +100,67 @@ class _FollowedFile:
         self._transcoder = PieceTranscoder()
         self._generation = 0
 
-    def read(self) -> bool:
+    @property
+    def unread(self) -> int:
+        return self.follower.unread
+
+    @property
+    def status(self) -> FollowStatus:
+        return self.follower.status
+
+    def read_some(self, max_bytes: int) -> bool:
         if self.is_dead:
             return False
         news = False
-        while pieces := self.follower.read(4 << 20):
-            for piece in self._transcoder.feed(pieces):
-                if piece.generation != self._generation:
-                    self._generation = piece.generation
-                    self.feed.restart()
-                self.feed.feed(piece.data, final=piece.ends)
-                news = True
+        for piece in self._transcoder.feed(self.follower.read(max_bytes)):
+            if piece.generation != self._generation:
+                self._generation = piece.generation
+                self.feed.restart()
+            self.feed.feed(piece.data, final=piece.ends)
+            news = True
         return news
 
     def settle(self) -> bool:
         if self.is_dead:
             return False
         return self.feed.settle()
+
+    def close(self) -> None:
+        self.follower.close()
+
+
+class _ArchivedFile:
+    """A compressed log: read once to its end, for nobody appends to it."""
+
+    status = FollowStatus(FollowState.FOLLOWING)
+
+    def __init__(self, stream: InputStream, feed: FileFeed) -> None:
+        self.feed = feed
+        self.is_dead = False
+        self._stream = stream
+        self._transcoder = Utf8Transcoder()
+
+    @property
+    def unread(self) -> int:
+        """Nobody knows how much an archive holds before it was read."""
+        return 0 if self.is_dead else 1
+
+    def read_some(self, max_bytes: int) -> bool:
+        if self.is_dead:
+            return False
+        data = self._stream.read(max_bytes)
+        self.feed.feed(self._transcoder.feed(data, final=not data), final=not data)
+        if not data:
+            self.feed.source.note = "; ".join(self._stream.notes)
+            self.is_dead = True
+            self.close()
+        return True
+
+    def settle(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self._stream.close()
 
 
 def follow(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from .coordinates import Coordinates
 from .event import Event
@@ -39,7 +40,10 @@ class Artifact:
 
 
 class Run:
-    """Everything known about one training. Grows by `append`; never shrinks but for snapshots."""
+    """Everything known about one training.
+
+    Grows by `append`; shrinks only by `thin`, and where a snapshot is replaced by a newer one.
+    """
 
     def __init__(self, name: str, roles: Roles | None = None) -> None:
         self.name = name
@@ -49,6 +53,8 @@ class Run:
         self.totals: dict[str, float] = {}
         self.is_over = False
         """Known not to be running, however fresh its files are: a recording, a copy."""
+        self.thinnings = 0
+        """How often rows were dropped to bound memory; what was derived from them is then old."""
         self._roles = roles or shipped()
         self._series: dict[tuple[int, str], Series] = {}
         self._by_key: dict[tuple[int, ColumnKey], tuple[Series, float]] = {}
@@ -142,6 +148,14 @@ class Run:
             order = np.argsort(merged, kind="stable")
             series.append(merged[order], np.concatenate(values)[order])
 
+    def thin(self, file: int, kept: npt.NDArray[np.bool_]) -> None:
+        """Forget all rows of a file but some; `thinning` says which ones matter."""
+        numbers = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+        for series in self.of_file(file):
+            series.keep(kept, numbers)
+        self.files[file].coordinates.keep(kept)
+        self.thinnings += 1
+
     # -- names ----------------------------------------------------------------------------
 
     def _resolve(self, file: int, key: ColumnKey) -> tuple[Series, float]:
@@ -182,15 +196,28 @@ class Run:
         return [
             series
             for (file, name), series in self._series.items()
-            if series.is_metric and not self._is_repetition(file, name, len(series))
+            if series.is_metric and not self._is_repetition(file, name, series)
         ]
 
-    def _is_repetition(self, file: int, name: str, points: int) -> bool:
+    def find(self, file: int, name: str) -> Series | None:
+        """The series of a file that has this name."""
+        return self._series.get((file, name))
+
+    def of_file(self, file: int) -> list[Series]:
+        """Everything that one file logs, metrics or not."""
+        return [series for (owner, _), series in self._series.items() if owner == file]
+
+    @property
+    def thinned(self) -> int:
+        """One row in so many is kept, besides those that matter; 1 if all are."""
+        return max((source.coordinates.stride for source in self.files), default=1)
+
+    def _is_repetition(self, file: int, name: str, bar: Series) -> bool:
         """A bar that was only ever drawn complete adds nothing to its end values."""
         if not name.endswith(" (progress)"):
             return False
         ends = self._series.get((file, name.removesuffix(" (progress)")))
-        return ends is not None and len(ends) == points
+        return ends is not None and len(ends) + ends.dropped == len(bar) + bar.dropped
 
     def with_role(self, role: str) -> Iterator[Series]:
         """Metrics that have a role."""
@@ -214,6 +241,13 @@ class Run:
         """Bytes held in columns."""
         return sum(s.nbytes for s in self._series.values()) + sum(
             f.coordinates.nbytes for f in self.files
+        )
+
+    @property
+    def allocated(self) -> int:
+        """Bytes held in columns, with the spare room in which they grow."""
+        return sum(s.allocated for s in self._series.values()) + sum(
+            f.coordinates.allocated for f in self.files
         )
 
 

@@ -37,6 +37,10 @@ class Series:
     """Which of the run's files it is from."""
     coordinates: Coordinates
     is_certain: bool = False
+    dropped: int = 0
+    """Points that were logged and are no longer kept."""
+    dropped_bad: int = 0
+    """How many of those were NaN or infinite."""
     _rows: GrowingColumn[np.int32] = field(default_factory=_rows)
     _values: GrowingColumn[np.float64] = field(default_factory=_values)
     _low: float = np.inf
@@ -44,6 +48,8 @@ class Series:
     _axis: str = "index"
     _judged: int = 0
     """Points that were looked at when the axis was chosen; rows never change afterwards."""
+    _moves_on: str = ""
+    """The axis on which it was seen to move, which more points do not change."""
 
     def append(self, rows: Ints, values: Floats) -> None:
         """Add points."""
@@ -60,7 +66,7 @@ class Series:
         """False for a lone or constant number with a name we do not know."""
         if self.is_certain:
             return True
-        if len(self._values) < ENOUGH_POINTS or self._low >= self._high:
+        if len(self._values) + self.dropped < ENOUGH_POINTS or self._low >= self._high:
             return False
         is_named = self.role is not None and not self.role.startswith("axis/")
         return is_named or self._moves_with_training()
@@ -69,13 +75,28 @@ class Series:
         """Dumps of settings and models repeat too, but not at several points of a training."""
         for axis in ("step", "epoch"):
             if axis in self.coordinates.axes:
-                positions = self.axis(axis)
-                return len(np.unique(positions[np.isfinite(positions)])) >= ENOUGH_POINTS
+                if self._moves_on != axis:
+                    positions = self.axis(axis)
+                    found = len(np.unique(positions[np.isfinite(positions)]))
+                    self._moves_on = axis if found >= ENOUGH_POINTS else ""
+                return self._moves_on == axis
         fractional = self.values[np.isfinite(self.values)] % 1 != 0
         return len(self) > ENOUGH_POINTS + 1 and bool(fractional.mean() > 0.5)
 
+    def keep(self, kept: npt.NDArray[np.bool_], numbers: npt.NDArray[np.int32]) -> None:
+        """Forget the points in all rows but some; `numbers` are the new ones of the rows."""
+        rows = self.rows
+        mine: npt.NDArray[np.bool_] = kept[rows]
+        lost = self.values[~mine]
+        self.dropped += len(lost)
+        self.dropped_bad += len(lost) - int(np.isfinite(lost).sum())
+        self._judged = int(mine[: self._judged].sum())
+        self._values.keep(mine)
+        self._rows = _rows()
+        self._rows.extend(numbers[rows[mine]])
+
     def __len__(self) -> int:
-        """Count the points."""
+        """Count the points that are kept."""
         return len(self._values)
 
     @property
@@ -122,3 +143,8 @@ class Series:
     def nbytes(self) -> int:
         """Bytes held by the columns of this series."""
         return self._rows.nbytes + self._values.nbytes
+
+    @property
+    def allocated(self) -> int:
+        """Bytes held by the columns of this series, with their spare room."""
+        return self._rows.allocated + self._values.allocated

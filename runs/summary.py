@@ -69,7 +69,7 @@ def _file_state(run: Run, file: int, now: float) -> tuple[RunState, str]:
         last_epoch=_last(source, "epoch"),
         total_epochs=run.totals.get("epoch"),
     )
-    return infer_state(events, age, progress=progress, interval_seconds=_interval(source))
+    return infer_state(events, age, progress=progress, interval_seconds=interval_of(source))
 
 
 def _last_progress(run: Run, file: int) -> int:
@@ -95,8 +95,8 @@ def _last(source: SourceFile, axis: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _interval(source: SourceFile) -> float | None:
-    """Seconds between records, by the timestamps of the last hundred."""
+def interval_of(source: SourceFile) -> float | None:
+    """Seconds between records of a file, by the timestamps of the last hundred."""
     column = source.coordinates.axes.get("time")
     if column is None:
         return None

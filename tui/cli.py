@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-COMMANDS = ("check", "export", "demo", "explain")
+COMMANDS = ("open", "check", "export", "demo", "explain")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -21,13 +21,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mltd-tui {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    opened = commands.add_parser(
+        "open", help="open the app on runs; the word can be left out, and so can WHAT"
+    )
+    opened.add_argument("what", nargs="*", metavar="WHAT")
+    _add_screen_options(opened)
     check = commands.add_parser("check", help="say what is wrong with runs, why, and what to do")
     check.add_argument("what", nargs="+", metavar="WHAT")
     check.add_argument("--json", action="store_true", help="one JSON document per run and line")
     check.add_argument("--follow", action="store_true", help="go on as the logs grow")
-    check.add_argument(
-        "--poll", type=float, metavar="SECONDS", help="look at files this often instead of inotify"
-    )
+    _add_poll(check)
     export = commands.add_parser("export", help="write the columns of a run as a table")
     export.add_argument("what", metavar="WHAT")
     kind = export.add_mutually_exclusive_group()
@@ -39,16 +42,30 @@ def build_parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="what a finding or root cause means")
     explain.add_argument("id", nargs="?", metavar="ID", help="its id; all are listed without one")
     explain.add_argument("--markdown", action="store_true", help="the whole catalogue as Markdown")
-    commands.add_parser("demo", help="show bundled recordings of failing trainings")
+    demo = commands.add_parser("demo", help="replay recorded failing trainings as if live")
+    demo.add_argument("names", nargs="*", metavar="NAME", help="a recording; all without one")
+    demo.add_argument("--speed", type=float, default=1.0, help="times the demo's own pace")
+    demo.add_argument("--text", action="store_true", help="print the triage instead")
+    _add_screen_options(demo)
     return parser
+
+
+def _add_poll(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--poll", type=float, metavar="SECONDS", help="look at files this often instead of inotify"
+    )
+
+
+def _add_screen_options(command: argparse.ArgumentParser) -> None:
+    _add_poll(command)
+    command.add_argument("--theme", metavar="NAME", help="start in this theme")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 fine, 1 something found, 2 unusable input."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    first = arguments[0] if arguments else ""
-    if first == "-" or (first and first not in COMMANDS and not first.startswith("-")):
-        arguments.insert(0, "check")
+    if not arguments or arguments[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        arguments.insert(0, "open")
     options = build_parser().parse_args(arguments)
     try:
         return _run(options)
@@ -61,7 +78,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from mltd.runs.errors import MltdError
+    # The app comes first, before anything heavy: it is what people wait for.
+    if options.command in ("open", "demo") and _is_screen_wanted(options):
+        from . import launch
+
+        return launch.demo(options) if options.command == "demo" else launch.launch(options)
+    return _run_headless(options)
+
+
+def _is_screen_wanted(options: argparse.Namespace) -> bool:
+    """A screen needs a terminal for its output; keys can come from elsewhere than a pipe."""
+    return sys.stdout.isatty() and not getattr(options, "text", False)
+
+
+def _run_headless(options: argparse.Namespace) -> int:
+    # A thread for each of a login node's hundred cores, for sums of a few thousand numbers.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from mltd.runs.errors import InputError, MltdError
     from mltd.runs.settings import current
 
     from . import headless as commands
@@ -70,6 +103,12 @@ def _run(options: argparse.Namespace) -> int:
         current()
         if options.command == "demo":
             return commands.demo()
+        if options.command == "open":
+            if not options.what:
+                raise InputError(
+                    "there is no terminal to show the runs in", hint="try: mltd-tui check WHAT"
+                )
+            return commands.check(options.what, as_json=False)
         if options.command == "explain":
             return commands.explain(options.id, as_markdown=options.markdown)
         if options.command == "export":

@@ -7,7 +7,7 @@ words of a text style (`severity-critical-style = "bold reverse"`).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 from textual.color import Color
@@ -48,11 +48,12 @@ DEFAULTS: dict[str, str] = {
     "stale": "#ffaf00",
     "quiet": "#8a8a8a",
     "heading": "#ffffff",
+    "key": "#ffaf5f",
 }
 """Every meaning there is, with the colours of a dark theme."""
 
 
-def style(app: App[object], meaning: str) -> Style:
+def style(app: App[Any], meaning: str) -> Style:
     """The style for a meaning in the current theme."""
     variables = app.theme_variables
     return _style(
@@ -62,5 +63,7 @@ def style(app: App[object], meaning: str) -> Style:
 
 @lru_cache(maxsize=512)
 def _style(colour: str, words: str) -> Style:
-    rich_colour = None if colour in ("", "default") else Color.parse(colour).rich_color
+    # No colour at all, rather than "the default colour", which costs bytes for every segment.
+    is_plain = colour in ("", "default", "ansi_default")
+    rich_colour = None if is_plain else Color.parse(colour).rich_color
     return Style.parse(words or "none") + Style(color=rich_colour)

@@ -131,13 +131,13 @@ class RunView:
         """The curve that stands for a role: the total rather than a part, and the fullest."""
         if role not in self._primary:
             found = [s for s in self._series if s.role == role and len(s)]
-            self._primary[role] = min(found, key=_preference, default=None)
+            self._primary[role] = min(found, key=preference, default=None)
         series = self._primary[role]
         return None if series is None else self.curve_of(series)
 
     def curves(self, role: str) -> list[Curve]:
         """All curves of a role, the primary one first."""
-        found = sorted((s for s in self._series if s.role == role and len(s)), key=_preference)
+        found = sorted((s for s in self._series if s.role == role and len(s)), key=preference)
         return [self.curve_of(series) for series in found]
 
     def named(self, *words: str) -> Iterator[Curve]:
@@ -199,7 +199,7 @@ class RunView:
         return self.run.totals.get("step") or self.settings.number("max_steps")
 
 
-def _preference(series: Series) -> tuple[bool, int, int]:
+def preference(series: Series) -> tuple[bool, int, int]:
     """Sort key among series of one role: small is better."""
     words = normalise(series.name.removesuffix(_BAR)).split()
     extra = sum(1 for word in words if word not in _PLAIN_WORDS and not word.isdigit())

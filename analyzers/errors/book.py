@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -45,11 +45,11 @@ class Entry:
 
     rule: str
     finding: str
-    pattern: re.Pattern[str]
-    exception: re.Pattern[str] | None = None
-    code: re.Pattern[str] | None = None
+    pattern: str
+    exception: str = ""
+    code: str = ""
     """Must be found in a source line of the traceback."""
-    unless: re.Pattern[str] | None = None
+    unless: str = ""
     scope: str = "failure"
     """failure: what ended the run; unresolved: errors that it may have ended with; any."""
     severity: str = ""
@@ -100,9 +100,15 @@ def _words() -> dict[str, str]:
     return listed
 
 
-def _compiled(pattern: str | list[str]) -> re.Pattern[str]:
+def _spelled_out(pattern: str | list[str]) -> str:
     text = pattern if isinstance(pattern, str) else "|".join(pattern)
-    return re.compile(_WORD.sub(lambda name: f"(?:{_words()[name[1]]})", text))
+    return _WORD.sub(lambda name: f"(?:{_words()[name[1]]})", text)
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern on its first use: few are needed for one message, and all take 0.1 s."""
+    return re.compile(pattern)
 
 
 @lru_cache(maxsize=1)
@@ -120,7 +126,7 @@ def _entry(raw: dict[str, Any], listed: dict[str, Any]) -> Entry:
     fixes = tuple(Advice(**{**defaults, **one}) for one in [*known.pop("fix", ()), *shared])
     for name in ("pattern", "exception", "code", "unless"):
         if name in known:
-            known[name] = _compiled(known[name])
+            known[name] = _spelled_out(known[name])
     for name in ("examples", "quiet"):
         known[name] = tuple(known.get(name, ()))
     known.setdefault("finding", listed["finding"])
@@ -164,20 +170,20 @@ def _groups() -> tuple[tuple[Entry, ...], ...]:
 @lru_cache(maxsize=4096)
 def _match_text(text: str) -> Match | None:
     for entry in entries():
-        if entry.exception is None and (found := _apply(entry, "", text, ())):
+        if not entry.exception and (found := _apply(entry, "", text, ())):
             return found
     return None
 
 
 def _apply(entry: Entry, kind: str, text: str, codes: tuple[str, ...]) -> Match | None:
-    if entry.exception is not None and not entry.exception.search(kind):
+    if entry.exception and not compiled(entry.exception).search(kind):
         return None
     if _turn(entry.rule):
         text = text[:FORM_REACH]
-    found = entry.pattern.search(text)
-    if found is None or (entry.unless is not None and entry.unless.search(text)):
+    found = compiled(entry.pattern).search(text)
+    if found is None or (entry.unless and compiled(entry.unless).search(text)):
         return None
-    if entry.code is not None and not any(entry.code.search(code) for code in codes):
+    if entry.code and not any(compiled(entry.code).search(code) for code in codes):
         return None
     start = text.rfind("\n", 0, found.start()) + 1
     quote = text[start:].strip().partition("\n")[0]

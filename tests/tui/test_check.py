@@ -269,11 +269,11 @@ def test_the_text_form_says_what_is_there(
     assert "\x1b" not in out
 
 
-def test_without_a_command_the_usage_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([])
-    assert ended.value.code == 2
-    assert "usage: mltd-tui" in capfd.readouterr().err
+def test_without_a_terminal_and_a_name_it_says_what_to_type(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main([]) == 2
+    assert "try: mltd-tui check WHAT" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("columns", [80, 60, 200])

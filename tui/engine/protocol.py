@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mltd.analyzers.diagnosis import Diagnosis
+    from mltd.analyzers.core.verdict import Diagnosis
 
 # -- facts about runs ----------------------------------------------------------------------
 
@@ -116,6 +116,8 @@ class RunRow:
     """Title of the worst finding, or what is wrong with the files."""
     modified: float | None = None
     is_open: bool = False
+    epoch: float | None = None
+    total_epochs: float | None = None
 
 
 # -- curves --------------------------------------------------------------------------------
@@ -223,6 +225,7 @@ class Heat:
     cells: tuple[array[float], ...] = ()
     bad: tuple[tuple[int, int], ...] = ()
     """Layer and column of cells that hold a NaN or an infinity."""
+    axis: str = "step"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """Recorded trainings, healthy and failing, that come with the package.
 
-Each folder holds the files of one real training, byte for byte, and a `recording.toml` that
-says what was really done to it. `demo/record.py` makes them.
+Each folder holds the files of one real training, byte for byte but gzip-ped unless they are
+tiny, and a `recording.toml` that says what was really done to it. `demo/record.py` makes them.
 """
 
 from __future__ import annotations
 
+import gzip
 import heapq
+import io
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +23,10 @@ HERE = Path(__file__).parent
 class RecordedFile:
     """One file that the training wrote, and the pace at which it grew."""
 
+    name: str
+    """What the training called it."""
     path: Path
+    """Where it is stored: compressed if its name ends in `.gz`."""
     lines: int
     starts_after: float
     """Seconds from the first line of the whole recording to the first line of this file."""
@@ -29,9 +34,13 @@ class RecordedFile:
 
     def timeline(self) -> Iterator[tuple[float, str, bytes]]:
         """Each line with its line end, the file's name, and when it is due in seconds."""
-        with self.path.open("rb") as lines:
-            for number, line in enumerate(lines):
-                yield self.starts_after + number * self.seconds_per_line, self.path.name, line
+        for number, line in enumerate(io.BytesIO(self.read())):
+            yield self.starts_after + number * self.seconds_per_line, self.name, line
+
+    def read(self) -> bytes:
+        """All bytes that the training wrote."""
+        stored = self.path.read_bytes()
+        return gzip.decompress(stored) if self.path.suffix == ".gz" else stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,8 @@ def load(name: str) -> Recording:
     facts = tomllib.loads((folder / "recording.toml").read_text(encoding="utf-8"))
     files = tuple(
         RecordedFile(
-            path=folder / file["name"],
+            name=file["name"],
+            path=_stored(folder, file["name"]),
             lines=file["lines"],
             starts_after=file["starts_after"],
             seconds_per_line=file["seconds_per_line"],
@@ -84,3 +94,8 @@ def load(name: str) -> Recording:
         torch=facts["torch"],
         files=files,
     )
+
+
+def _stored(folder: Path, name: str) -> Path:
+    compressed = folder / f"{name}.gz"
+    return compressed if compressed.exists() else folder / name

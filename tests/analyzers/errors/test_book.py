@@ -7,7 +7,7 @@ import re
 import pytest
 
 from mltd.analyzers.core.registry import registry
-from mltd.analyzers.errors.book import Entry, entries, fill, match
+from mltd.analyzers.errors.book import Entry, compiled, entries, fill, match
 from mltd.runs.event import Event, EventKind
 
 _TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>(?s:.*)))?")
@@ -39,7 +39,7 @@ def test_examples_are_taken_by_their_own_entry(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.rule)
 def test_entries_are_complete(entry: Entry) -> None:
-    assert entry.examples or entry.code is not None
+    assert entry.examples or entry.code
     assert entry.causes
     assert entry.issue
     assert set(entry.causes) <= set(registry().causes)
@@ -49,6 +49,13 @@ def test_entries_are_complete(entry: Entry) -> None:
     for advice in entry.fixes:
         assert advice.cause in entry.causes
         assert not _HARMFUL.search(f"{advice.change} {advice.example}")
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.rule)
+def test_patterns_are_sound_before_they_are_needed(entry: Entry) -> None:
+    assert entry.pattern
+    for pattern in (entry.pattern, entry.exception, entry.code, entry.unless):
+        compiled(pattern)
 
 
 def test_names_are_unique() -> None:

@@ -101,7 +101,7 @@ def test_growth_alone_asks_for_snapshots() -> None:
 
 def test_the_recorded_leak_is_named() -> None:
     recording = recordings.load("memory-leak")
-    text = b"".join(file.path.read_bytes() for file in recording.files)
+    text = b"".join(file.read() for file in recording.files)
     run = read_log(text.decode())
     assert {f.id for f in diagnose(run).findings} >= {"memory_growth", "host_oom"}
     assert causes(run)[0] == "memory_leak"

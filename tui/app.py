@@ -1,0 +1,324 @@
+"""The app: wiring between engine, screens, themes and the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import SystemCommand
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from mltd.runs.errors import MltdError, SettingsError
+
+from . import keymap
+from .alerts import AlertBook, Notice, signals
+from .bridge import Bridge
+from .engine.protocol import (
+    CompareRequest,
+    Comparison,
+    Curves,
+    Diagnosed,
+    News,
+    Open,
+    Rows,
+    RunsFound,
+    Survey,
+    Trouble,
+)
+from .escaping import printable
+from .log.reader import LogReader
+from .logfile import log_path, write_entry
+from .pane import PaneFailed
+from .preferences import Memory
+from .recent import RecentRuns
+from .run_book import RunBook
+from .screens.main import MainScreen
+from .settings import ScreenSettings, config_directory
+from .terminal import Terminal, own_environment, terminal_of
+from .themed import ThemedApp
+from .theming import load_themes
+from .widgets.curves_pane import CurvesPane
+
+if TYPE_CHECKING:
+    from .replay import Replay
+
+HINTS = 5
+"""Starts during which newcomers are told the most important keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line asked for."""
+
+    wish: Open
+    theme: str | None = None
+    settings: ScreenSettings = field(default_factory=ScreenSettings)
+
+
+class MltdApp(ThemedApp):
+    """Full-screen triage of training runs."""
+
+    TITLE = "mltd-tui"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Help", key_display="?", id="app.help"),
+        Binding("ctrl+p", "command_palette", "Commands", id="app.commands", show=False),
+        Binding("t", "next_theme", "Next theme", id="app.theme", show=False),
+        Binding("q", "quit", "Quit", id="app.quit"),
+        Binding("ctrl+c", "quit", "Quit", id="app.interrupt", show=False, priority=True),
+        Binding("less_than_sign", "speed(0.5)", "Replay slower", key_display="<",
+                id="demo.slower", show=False),
+        Binding("greater_than_sign", "speed(2)", "Replay faster", key_display=">",
+                id="demo.faster", show=False),
+    ]  # fmt: skip
+
+    @dataclass
+    class Heard(Message):
+        """The engine said something."""
+
+        news: News
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        bridge: Bridge,
+        *,
+        terminal: Terminal | None = None,
+        replay: Replay | None = None,
+    ) -> None:
+        self.memory = Memory()
+        wishes = (wanted.theme, wanted.settings.theme, self.memory.preferences.theme)
+        facts = terminal or terminal_of(own_environment(), wanted.settings.unicode)
+        super().__init__(load_themes(), facts, *wishes)
+        self.wanted = wanted
+        self.book = RunBook()
+        self.problems: list[str] = []
+        """Sentences for the terminal after the app has left it."""
+        self._bridge = bridge
+        self._replay = replay
+        self._reader = LogReader()
+        self._alerts = AlertBook()
+        self._recent = RecentRuns()
+        self._keys: dict[str, str] = {}
+        """The user's own keys, once they turned out to make sense."""
+        files = tuple(name for name in wanted.wish.names if os.path.isfile(name))
+        self._main = MainScreen(self.book, self._reader, files[:1])
+
+    # -- life -----------------------------------------------------------------------------
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The main screen is the first thing drawn."""
+        return self._main
+
+    def on_mount(self) -> None:
+        """Listen to the engine, and leave in good order when told to."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            # Outside the main thread, as in some tests, there are no signals to handle.
+            with contextlib.suppress(ValueError, RuntimeError):
+                loop.add_signal_handler(number, self._leave, number)
+        self.run_worker(self._listen(), group="engine", exit_on_error=False)
+        self.set_interval(1.0, lambda: self._announce(self._alerts.due(time.monotonic())))
+        self.call_after_refresh(self._settle_in)
+
+    def _settle_in(self) -> None:
+        """What can wait until the first picture is there."""
+        from .commands import scopes
+
+        notices = [*self.themes.problems, self.memory.notice]
+        if self.wanted.settings.keys:
+            try:
+                path = str(config_directory() / "config.toml")
+                self._keys = keymap.checked(self.wanted.settings.keys, scopes(self), path)
+                self.set_keymap(self._keys)
+            except SettingsError as problem:
+                notices.append(str(problem))
+        for notice in filter(None, notices):
+            self.complain(notice)
+        seen = self.memory.preferences.hints_seen
+        if seen < HINTS:
+            self.memory.remember(hints_seen=seen + 1)
+            self._main.show_hint()
+        self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
+
+    def _remember_theme(self, name: str) -> None:
+        self.notify(f"theme: {name}", timeout=2, markup=False)
+        if problem := self.memory.remember(theme=name):
+            self.complain(problem)
+
+    def _leave(self, number: int) -> None:
+        self.exit(return_code=128 + number)
+
+    async def _listen(self) -> None:
+        def hear(news: News) -> None:
+            self.post_message(self.Heard(news))
+
+        await self._bridge.listen(hear, self._engine_died)
+
+    def _engine_died(self, is_restarted: bool) -> None:
+        outcome = "was started again" if is_restarted else "keeps dying; start mltd-tui anew"
+        self.complain(f"the engine ended and {outcome}; see {log_path()}")
+
+    def on_unmount(self) -> None:
+        """Let go of the engine and the files."""
+        self._bridge.close()
+        self._reader.close()
+
+    # -- news and wishes ------------------------------------------------------------------
+
+    def on_mltd_app_heard(self, event: Heard) -> None:
+        """Tell everybody who shows it."""
+        from .screens.compare import CompareScreen
+        from .screens.run_picker import RunPicker
+
+        news, screen = event.news, self.screen
+        self._main.hear(news)
+        match news:
+            case Trouble():
+                self._trouble(news)
+            case Diagnosed():
+                self._alert(news)
+            case RunsFound():
+                self._found(news)
+            case Rows() if isinstance(screen, RunPicker):
+                screen.update_rows(news.rows)
+            case Comparison() if isinstance(screen, CompareScreen):
+                screen.set_comparison(news)
+            case Curves() if isinstance(screen, CompareScreen):
+                screen.query_one(CurvesPane).set_curves(news)
+            case _:
+                pass
+
+    def _found(self, news: RunsFound) -> None:
+        for problem in news.problems:
+            self.complain(problem)
+        if self.wanted.wish.is_survey:
+            self.action_runs()
+        elif news.rows:
+            for row in news.rows:
+                self._recent.remember(row.path)
+            self._main.select(0)
+        else:
+            self.problems += news.problems
+            self.exit(return_code=2)
+
+    def _alert(self, news: Diagnosed) -> None:
+        name, findings = self.book.name(news.run), news.diagnosis.findings
+        status = self.book.of(news.run).status
+        is_reading = status is not None and status.share_read < 1.0
+        self._announce(
+            self._alerts.judge(
+                news.run, name, findings, time.monotonic(), is_catching_up=is_reading
+            )
+        )
+
+    def _announce(self, notice: Notice | None) -> None:
+        if notice is None:
+            return
+        self.notify(notice.text, title=notice.title, severity="error", timeout=12, markup=False)
+        extra = signals(notice, self.wanted.settings, self.terminal)
+        if extra and self._driver is not None:
+            self._driver.write(extra)
+
+    def on_main_screen_wished(self, event: MainScreen.Wished) -> None:
+        """Pass a wish on to the engine."""
+        self._bridge.send(event.wish)
+
+    def on_curves_pane_wanted(self, event: CurvesPane.Wanted) -> None:
+        """Curves of other screens come from the same engine."""
+        self._bridge.send(event.request)
+
+    def _trouble(self, news: Trouble) -> None:
+        said = f"{news.message}; {news.hint}" if news.hint else news.message
+        if news.details:
+            write_entry(f"{news.message}\n{news.details}")
+            said = f"{said}; see {log_path()}"
+        self.complain(said)
+
+    def on_pane_failed(self, event: PaneFailed) -> None:
+        """A pane stumbled: say so, write down where, go on."""
+        write_entry(f"{event.pane}: {event.details}")
+        self.complain(f"{event.pane} stumbled: {event.summary}; see {log_path()}")
+
+    def complain(self, text: str) -> None:
+        """Tell the user something that is not as it should be."""
+        self.notify(printable(text), severity="warning", timeout=8, markup=False)
+
+    # -- actions --------------------------------------------------------------------------
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """What the palette offers: everything that has a key, and the themes."""
+        from .commands import palette
+
+        return palette(self, self._main)
+
+    def action_help(self) -> None:
+        """All keys."""
+        from .commands import owners
+        from .screens.help import HelpScreen, help_groups
+
+        groups = help_groups(owners(self), self._keys, self.screen.focused)
+        self.push_screen(HelpScreen(groups))
+
+    def action_runs(self) -> None:
+        """Pick the run to look at."""
+
+        def chosen(run: int | None) -> None:
+            if run is not None:
+                self._recent.remember(self.book.rows[run].path)
+                self._main.select(run)
+
+        self._pick(chosen, "Runs", allows_close=bool(self.book.known))
+
+    def action_compare(self) -> None:
+        """Pick a second run and put it beside the one being looked at."""
+        if len(self.book.rows) < 2:
+            self.complain("there is only one run; open two to compare them: mltd-tui A B")
+            return
+
+        def chosen(run: int | None) -> None:
+            if run is not None and run != self.book.selected:
+                self._compare(self.book.selected, run)
+
+        self._pick(chosen, f"Compare {self.book.name(self.book.selected)} with")
+
+    def _pick(self, chosen: Any, title: str, *, allows_close: bool = True) -> None:
+        from .screens.run_picker import RunPicker
+
+        def closed(run: int | None) -> None:
+            self._bridge.send(Survey(False))
+            chosen(run)
+
+        self._bridge.send(Survey(True))
+        rows = tuple(self.book.rows.values())
+        directories = self.wanted.wish.names[:1] if self.wanted.wish.is_survey else ()
+        self.push_screen(
+            RunPicker(rows, title=title, allows_close=allows_close, directories=directories),
+            closed,
+        )
+
+    def _compare(self, before: int, after: int) -> None:
+        from .screens.compare import CompareScreen
+
+        self._main.overlay((after,))
+        curves = self._main.make_curves((after,))
+        names = (self.book.name(before), self.book.name(after))
+        self._bridge.send(CompareRequest(after, before, after))
+        self.push_screen(CompareScreen(*names, None, curves), lambda _: self._main.overlay(()))
+
+    def action_speed(self, factor: float) -> None:
+        """Replay the demo slower or faster."""
+        if self._replay is None:
+            return
+        try:
+            self._replay.set_speed(self._replay.speed * factor)
+            self.notify(f"replay at {self._replay.speed:g}x", timeout=2)
+        except MltdError as problem:
+            self.complain(str(problem))

@@ -1,0 +1,130 @@
+"""Between the screen and its engine: starts the process, sends wishes, hears news."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import cast
+
+from .engine.channel import HEAD, body_length, pack, unpack
+from .engine.protocol import CurveRequest, News, Open, Select, Survey, Wish
+from .logfile import open_log
+
+MOST_RESTARTS = 3
+RESTART_WINDOW = 60.0
+"""An engine that dies more often than this within a minute is left dead."""
+
+
+def start_process(wish: Open) -> subprocess.Popen[bytes]:
+    """Start an engine on its first wish, before the screen has imported anything heavy."""
+    try:
+        errors = open_log()
+    except OSError:
+        errors = os.open(os.devnull, os.O_WRONLY)
+    try:
+        # A session of its own: Ctrl+C and a closing terminal are the screen's to deal with.
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mltd.tui.engine"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+    finally:
+        os.close(errors)
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.write(pack(wish))
+        process.stdin.flush()
+    return process
+
+
+class Bridge:
+    """One engine, started again with the same wishes if it dies."""
+
+    def __init__(self, wish: Open, process: subprocess.Popen[bytes] | None = None) -> None:
+        self._open = wish
+        self._process = process or start_process(wish)
+        self._selected: Select | None = None
+        self._survey: Survey | None = None
+        self._curves: dict[int, CurveRequest] = {}
+        self._writer: asyncio.WriteTransport | None = None
+        self._unsent: list[Wish] = []
+        self._deaths: list[float] = []
+        self._is_closed = False
+
+    def send(self, wish: Wish) -> None:
+        """Ask for something; the answer comes as news."""
+        match wish:
+            case Select():
+                self._selected = wish
+            case Survey():
+                self._survey = wish
+            case CurveRequest():
+                if wish.series:
+                    self._curves[wish.ticket] = wish
+                else:
+                    self._curves.pop(wish.ticket, None)
+        if self._writer is None:
+            self._unsent.append(wish)
+        else:
+            self._writer.write(pack(wish))
+
+    async def listen(self, hear: Callable[[News], None], died: Callable[[bool], None]) -> None:
+        """Pass on news until closed; `died` is told of a dead engine and whether a new one runs."""
+        while not self._is_closed:
+            await self._listen_once(hear)
+            if self._is_closed:
+                return
+            now = time.monotonic()
+            self._deaths = [t for t in self._deaths if now - t < RESTART_WINDOW] + [now]
+            may_restart = len(self._deaths) <= MOST_RESTARTS
+            died(may_restart)
+            if not may_restart:
+                return
+            self._reap()
+            self._process = start_process(self._open)
+            again: list[Wish | None] = [self._selected, self._survey, *self._curves.values()]
+            self._unsent = [wish for wish in again if wish is not None]
+
+    async def _listen_once(self, hear: Callable[[News], None]) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader()
+        source, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), self._process.stdout
+        )
+        writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, self._process.stdin)
+        for wish in self._unsent:
+            writer.write(pack(wish))
+        self._unsent = []
+        self._writer = writer
+        try:
+            while True:
+                head = await reader.readexactly(HEAD)
+                body = await reader.readexactly(body_length(head))
+                hear(cast("News", unpack(body)))
+        except (asyncio.IncompleteReadError, OSError):
+            return
+        finally:
+            self._writer = None
+            if not writer.is_closing():
+                writer.abort()
+            source.close()
+            # Transports give their pipes back in the next turn of the loop.
+            await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """End the engine; it has nothing to save."""
+        self._is_closed = True
+        self._reap()
+
+    def _reap(self) -> None:
+        with contextlib.suppress(OSError):
+            self._process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)

@@ -1,0 +1,44 @@
+"""The end of a big log as a run of its own, so that the newest curve is on screen at once."""
+
+from __future__ import annotations
+
+import os
+
+from mltd.runs.errors import MltdError
+from mltd.runs.ingest import HEAD, FileFeed
+from mltd.runs.run import Run
+
+WORTH_IT = 8 << 20
+"""Smaller files are read before anybody could look."""
+TAIL = 2 << 20
+_BY_LINE = frozenset({"text", "jsonl"})
+"""Formats in which a stretch of lines can be read without those before it."""
+
+
+def preview(run: Run, paths: list[str]) -> Run | None:
+    """A run made of the last stretches of the big files; None if there is none."""
+    made = Run(run.name)
+    made.config = run.config
+    for path in paths:
+        try:
+            if os.path.getsize(path) >= WORTH_IT:
+                _read_end(made, path)
+        except (OSError, MltdError):
+            continue
+    return made if made.files else None
+
+
+def _read_end(run: Run, path: str) -> None:
+    with open(path, "rb", buffering=0) as file:
+        head = os.pread(file.fileno(), HEAD, 0)
+        size = os.fstat(file.fileno()).st_size
+        data = os.pread(file.fileno(), TAIL, size - TAIL)
+    if b"\0" in head[:1024]:
+        return
+    feed = FileFeed(run, path)
+    form = feed.recognise(head)
+    if form is None or form.name not in _BY_LINE:
+        run.drop_last_file()
+        return
+    # The first line is cut, and the last one may still grow.
+    feed.feed(data[data.find(b"\n") + 1 : data.rfind(b"\n") + 1], final=True)

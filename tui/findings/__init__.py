@@ -1,0 +1,1 @@
+"""A diagnosis laid out as lines of text: pure functions, no terminal, no colours."""

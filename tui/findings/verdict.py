@@ -1,0 +1,78 @@
+"""The verdict: the answer in a line or two, before any detail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .names import GLYPHS, spoken
+from .spans import Line, Span, cells, clean, fit, hang
+
+if TYPE_CHECKING:
+    from mltd.analyzers.core.verdict import Diagnosis
+
+LIKELY = 0.5
+"""Below this, a cause is only a guess."""
+MOST_NAMES = 6
+
+
+def verdict(diagnosis: Diagnosis | None, width: int, *, is_reading: bool = False) -> list[Line]:
+    """One line if it fits, two if not."""
+    if diagnosis is None:
+        return [fit((Span(f"{GLYPHS['unknown']} reading…", "severity-unknown"),), width)]
+    if not diagnosis.has_alarm:
+        return _calm(diagnosis, width, is_reading=is_reading)
+    still = (Span(", still reading", "quiet"),) if is_reading else ()
+    counted = (*_counted(diagnosis), *still)
+    for cause in (_cause(diagnosis, is_long=True), _cause(diagnosis, is_long=False)):
+        joined = (*counted, Span(" · ", "quiet"), *cause)
+        if cells(joined) <= width:
+            return [joined]
+    return [fit(counted, width), fit(_cause(diagnosis, is_long=False), width)]
+
+
+def looked_at(names: Sequence[str], width: int) -> list[Line]:
+    """Which metrics the verdict rests on."""
+    if not names:
+        return []
+    shown = ", ".join(clean(name) for name in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return hang((Span("looked at ", "quiet"),), shown + more, width, most=3)
+
+
+def _calm(diagnosis: Diagnosis, width: int, *, is_reading: bool) -> list[Line]:
+    severity = "unknown"
+    if diagnosis.status == "no_metrics":
+        text = "nothing to judge: no metrics were found"
+        text = "still reading: no metrics so far" if is_reading else text
+    elif is_reading:
+        text = "still reading: nothing found so far that calls for action"
+    else:
+        severity, text = "fine", "healthy: nothing found that calls for action"
+    meaning = f"severity-{severity}"
+    return hang((Span(f"{GLYPHS[severity]} ", meaning),), text, width, meaning, most=2)
+
+
+def _counted(diagnosis: Diagnosis) -> Line:
+    spans: list[Span] = []
+    for severity in ("critical", "warning"):
+        number = sum(finding.severity.value == severity for finding in diagnosis.findings)
+        if number:
+            if spans:
+                spans.append(Span(" "))
+            spans.append(Span(f"{GLYPHS[severity]} {number} {severity}", f"severity-{severity}"))
+    return tuple(spans)
+
+
+def _cause(diagnosis: Diagnosis, *, is_long: bool) -> Line:
+    if not diagnosis.root_causes:
+        return (Span("cause not known", "quiet"),)
+    best = diagnosis.root_causes[0]
+    label = "cause: "
+    if diagnosis.status != "diagnosis_complete":
+        label = "cause likely: " if best.confidence >= LIKELY else "cause perhaps: "
+    rivals = [rival for first, rival in diagnosis.ties if first == best.id][:1]
+    name = " or ".join(spoken(identity) for identity in (best.id, *rivals))
+    if is_long and not rivals:
+        name = clean(best.issue)
+    return Span(label, "quiet"), Span(name), Span(f" {best.confidence:.2f}", "confidence")

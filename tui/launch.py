@@ -1,0 +1,83 @@
+"""From the command line to the app: everything that happens before the screen is taken."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from mltd.runs.errors import InputError, MltdError
+
+from .bridge import Bridge, start_process
+from .engine.protocol import Open
+from .terminal import own_environment, terminal_of
+
+if TYPE_CHECKING:
+    from .replay import Replay
+
+UNUSABLE = 2
+
+
+def launch(options: argparse.Namespace) -> int:
+    """Open the app on what was named, or on the picker."""
+    names = list(options.what)
+    with ExitStack() as stack:
+        try:
+            _check_poll(options.poll)
+            if "-" in names:
+                from .stdin_spool import StdinSpool
+
+                spooled = str(stack.enter_context(StdinSpool()).path)
+                names = [spooled if name == "-" else name for name in names]
+            return _run(options, tuple(names))
+        except MltdError as problem:
+            _complain(str(problem))
+            return UNUSABLE
+
+
+def demo(options: argparse.Namespace) -> int:
+    """Open the app on recordings that are being replayed."""
+    from .replay import Replay
+
+    try:
+        _check_poll(options.poll)
+        with Replay(options.names or None, speed=options.speed) as replay:
+            return _run(options, (str(replay.directory),), replay)
+    except MltdError as problem:
+        _complain(str(problem))
+        return UNUSABLE
+
+
+def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | None = None) -> int:
+    wish = Open(names or (os.getcwd(),), options.poll, is_survey=not names)
+    # Both processes import what they need at the same time, each on a core of its own.
+    engine = start_process(wish)
+    # Textual looks at COLORTERM alone, which ssh does not pass on.
+    colours = terminal_of(own_environment()).colour_system
+    os.environ.setdefault("TEXTUAL_COLOR_SYSTEM", colours)
+    try:
+        from .app import MltdApp, Wanted
+        from .settings import load
+
+        wanted = Wanted(wish, options.theme, load())
+        app = MltdApp(wanted, Bridge(wish, engine), replay=replay)
+        app.run()
+    finally:
+        engine.kill()
+        engine.wait()
+    for problem in app.problems:
+        _complain(problem)
+    return app.return_code or 0
+
+
+def _check_poll(seconds: float | None) -> None:
+    if seconds is not None and not 0 < seconds <= 3600:
+        raise InputError(f"{seconds:g} s is no polling interval", hint="give up to 3600 seconds")
+
+
+def _complain(problem: str) -> None:
+    from .escaping import printable
+
+    sys.stderr.write(f"mltd-tui: {printable(problem)}\n")

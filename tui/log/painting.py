@@ -1,0 +1,154 @@
+"""From the bytes of a line to cells on the screen; nothing a terminal could obey gets through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from mltd.runs.sources.line_text import (
+    ESCAPE_MARK,
+    MOST_COMBINED,
+    UNKNOWN_MARK,
+    ShownText,
+    shown_text,
+)
+from mltd.runs.sources.text_lines import TextLine
+
+from .colours import Pen
+from .highlighting import highlight
+from .styles import Styles
+
+TAB = 8
+LONGEST_WRAPPED = 16 << 10
+"""Characters of one line that are shown when lines are wrapped."""
+_CONTROLS = frozenset([ESCAPE_MARK, UNKNOWN_MARK, "␡", *map(chr, range(0x2400, 0x2420))])
+
+Spans = Sequence[tuple[int, int]]
+FindMatches = Callable[[str], Spans]
+"""Where the search matches in a shown line."""
+
+
+def no_matches(_text: str) -> Spans:
+    """Nothing is searched for."""
+    return ()
+
+
+class Painter:
+    """Paints lines in one theme, over one background."""
+
+    def __init__(self, styles: Styles, background: Style) -> None:
+        self._styles = styles
+        self.background = background
+
+    def style(self, meaning: str) -> Style:
+        """A meaning over the background."""
+        return self.background + self._styles(meaning)
+
+    def row(self, line: TextLine, matches: FindMatches, left: int, width: int) -> Strip:
+        """The part of a line that is seen from column `left` on, exactly `width` cells."""
+        # Every cell has at most one character and the marks that sit on it.
+        strip = self._paint(line, matches, (left + width + 2) * (1 + MOST_COMBINED))
+        is_longer = strip.cell_length > left + width
+        seen = strip.crop(left, left + width - is_longer)
+        if is_longer and width > 0:
+            seen = Strip.join([seen, Strip([Segment("…", self.style("log-control"))])])
+        return seen.adjust_cell_length(width, self.background)
+
+    def rows(self, line: TextLine, matches: FindMatches, width: int) -> list[Strip]:
+        """All rows of a wrapped line, each exactly `width` cells; at least one."""
+        strip = self._paint(line, matches, LONGEST_WRAPPED)
+        cuts = _cuts(strip.text, width)
+        parts = strip.divide([*cuts, strip.cell_length]) if cuts else [strip]
+        return [part.adjust_cell_length(width, self.background) for part in parts]
+
+    def _paint(self, line: TextLine, matches: FindMatches, longest: int) -> Strip:
+        shown = shown_text(line.data)
+        text = shown.text[:longest]
+        pieces = self._pieces(text, shown, matches(text))
+        left_out = line.clipped if b"\r" not in line.data else 0
+        if len(shown.text) > longest:
+            left_out += len(shown.text) - longest
+        if left_out:
+            pieces.append((f" … {left_out:,} more", self.style("log-control")))
+        return Strip(_expand_tabs(pieces))
+
+    def _pieces(self, text: str, shown: ShownText, matches: Spans) -> list[tuple[str, Style]]:
+        """Stretches of one style: what the line is, then its parts, then what is searched for."""
+        meaning, parts = highlight(text)
+        base = self.style(meaning)
+        if not shown.colours and not parts and not matches and text.isascii():
+            return [(text, base)]
+        styles: list[tuple[int, int, Style]] = []
+        pen, begun = Pen(self._styles), 0
+        style: Style | None = None
+        for place, numbers in (*shown.colours, (len(text), "0")):
+            if style is not None and begun < place:
+                styles.append((begun, place, base + style))
+            if begun >= len(text):
+                break
+            style, begun = pen.apply(numbers), place
+        styles += [(part.start, part.end, base + self._styles(part.meaning)) for part in parts]
+        if not text.isascii():
+            control = self.style("log-control")
+            styles += [(n, n + 1, control) for n, char in enumerate(text) if char in _CONTROLS]
+        found = self.style("log-match") + Style(reverse=True)
+        styles += [(start, end, found) for start, end in matches]
+        return _overlay(text, base, styles)
+
+
+def _overlay(
+    text: str, base: Style, styles: list[tuple[int, int, Style]]
+) -> list[tuple[str, Style]]:
+    """Cut a text where its style changes; later styles lie over earlier ones."""
+    # One style for every character: as many changes as there may be, the cost is the length.
+    painted = [base] * len(text)
+    for start, end, style in styles:
+        end = min(end, len(text))
+        painted[start:end] = [style] * (end - start)
+    pieces: list[tuple[str, Style]] = []
+    begun = 0
+    for _, group in groupby(painted, id):
+        end = begun + sum(1 for _ in group)
+        pieces.append((text[begun:end], painted[begun]))
+        begun = end
+    return pieces
+
+
+def _expand_tabs(pieces: list[tuple[str, Style]]) -> list[Segment]:
+    segments: list[Segment] = []
+    column = 0
+    for text, style in pieces:
+        if "\t" in text:
+            expanded = ""
+            for part in text.split("\t"):
+                column += cell_len(part)
+                gap = TAB - column % TAB
+                expanded += part + " " * gap
+                column += gap
+            column -= gap
+            text = expanded[: len(expanded) - gap]
+        else:
+            column += cell_len(text)
+        if text:
+            segments.append(Segment(text, style))
+    return segments
+
+
+def _cuts(text: str, width: int) -> list[int]:
+    """Columns at which a line is wrapped, so that no wide character is cut in two."""
+    if text.isascii():
+        return list(range(width, len(text), width))
+    cuts: list[int] = []
+    column = row_start = 0
+    for character in text:
+        size = cell_len(character)
+        if column + size > row_start + width and column > row_start:
+            cuts.append(column)
+            row_start = column
+        column += size
+    return cuts

@@ -1,0 +1,100 @@
+"""The dialog that asks which lines of the log are shown."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, RadioButton, RadioSet, Static
+
+from mltd.runs.sources.line_level import ERROR, WARNING
+from mltd.runs.sources.line_scan import Conditions, PatternError, compile_pattern
+
+LEVELS = (("", "all"), (WARNING, "warnings"), (ERROR, "errors"))
+
+
+class LogFilterScreen(ModalScreen[Conditions | None]):
+    """Gives the new conditions, empty ones to show everything, or None to change nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", id="log.filter_cancel"),
+        Binding("ctrl+x", "clear", "Show all", id="log.filter_clear"),
+        Binding("enter", "apply", "Apply", show=False, id="log.filter_apply", priority=True),
+    ]
+
+    def __init__(self, conditions: Conditions) -> None:
+        super().__init__()
+        self._conditions = conditions
+
+    def compose(self) -> ComposeResult:
+        """Four questions, one below the other."""
+        now = self._conditions
+        with Vertical(id="log-filter", classes="dialog") as dialog:
+            dialog.border_title = Content("Filter the log")
+            with Horizontal(classes="row"):
+                yield Static("show only", classes="name")
+                yield Input(now.show, id="log-filter-show", placeholder="regular expression")
+            with Horizontal(classes="row"):
+                yield Static("hide", classes="name")
+                yield Input(now.hide, id="log-filter-hide", placeholder="regular expression")
+            with Horizontal(classes="row"):
+                yield Static("level", classes="name")
+                with RadioSet(id="log-filter-level"):
+                    for level, name in LEVELS:
+                        yield RadioButton(Content(name), value=level == now.level)
+            with Horizontal(classes="row"):
+                yield Static("rank", classes="name")
+                rank = str(now.rank) if now.rank >= 0 else ""
+                yield Input(rank, id="log-filter-rank", placeholder="any")
+            yield Static("", id="log-filter-problem", markup=False)
+            keys = "enter apply  space choose  tab next  ctrl+x show all  esc cancel"
+            yield Static(Content(keys), id="log-filter-keys")
+
+    @on(Input.Changed)
+    def _check(self, event: Input.Changed) -> None:
+        event.stop()
+        self._read()
+
+    def action_apply(self) -> None:
+        """Use what was typed, if it makes sense."""
+        conditions = self._read()
+        if conditions is not None:
+            self.dismiss(conditions)
+
+    def action_clear(self) -> None:
+        """Show everything again."""
+        self.dismiss(Conditions())
+
+    def action_cancel(self) -> None:
+        """Leave everything as it is."""
+        self.dismiss(None)
+
+    def _read(self) -> Conditions | None:
+        """The conditions, or None and a word about what is wrong with them."""
+        problem = self.query_one("#log-filter-problem", Static)
+        try:
+            conditions = self._conditions_typed()
+        except PatternError as error:
+            problem.update(Content(str(error)))
+            return None
+        problem.update(Content(""))
+        return conditions
+
+    def _conditions_typed(self) -> Conditions:
+        show = self.query_one("#log-filter-show", Input).value
+        hide = self.query_one("#log-filter-hide", Input).value
+        rank = self.query_one("#log-filter-rank", Input).value.strip()
+        for name, pattern in (("show only", show), ("hide", hide)):
+            try:
+                compile_pattern(pattern)
+            except PatternError as error:
+                raise PatternError(f"{name}: {error}") from None
+        if rank and not (rank.isascii() and rank.isdigit() and len(rank) <= 6):
+            raise PatternError("rank: a number, or nothing for all ranks")
+        level = LEVELS[max(0, self.query_one(RadioSet).pressed_index)][0]
+        return Conditions(show=show, hide=hide, level=level, rank=int(rank) if rank else -1)

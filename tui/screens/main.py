@@ -1,0 +1,350 @@
+"""The main screen: header, panes, and the traffic between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.css.query import NoMatches
+from textual.getters import query_one
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Static
+
+from ..engine.protocol import (
+    Curves,
+    Diagnosed,
+    Grew,
+    Heat,
+    HeatRequest,
+    LogFile,
+    News,
+    Place,
+    PlaceRequest,
+    RunsFound,
+    Select,
+    SeriesChanged,
+    StatusChanged,
+    Wish,
+)
+from ..evidence_place import LinePlace, SeriesPlace, place_of
+from ..run_book import RunBook
+from ..terminal import too_small
+from ..widgets.curves_pane import CurvesPane
+from ..widgets.findings_pane import FindingsPane
+from ..widgets.heat_map import HeatMap
+from ..widgets.log_pane import LogPane
+from ..widgets.run_header import RunHeader
+
+if TYPE_CHECKING:
+    from textual.events import Resize
+
+    from ..log.reader import LogReader
+
+VIEWS = {"overview": "", "curves": "curves", "findings": "findings", "log": "log", "heat": "heat"}
+"""Views by name, and the pane that has each of them to itself; the overview shows three."""
+
+
+class MainScreen(Screen[None]):
+    """One run at a time: what is wrong, its curves, its log."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "view('overview')", "Overview", id="view.overview", show=False),
+        Binding("2", "view('curves')", "Curves", id="view.curves", show=False),
+        Binding("3", "view('findings')", "Findings", id="view.findings", show=False),
+        Binding("4", "view('log')", "Log", id="view.log", show=False),
+        Binding("5", "view('heat')", "Gradients per layer", id="view.heat", show=False),
+        Binding("z", "zoom", "Zoom", id="view.zoom"),
+        Binding("tab", "app.focus_next", "Next pane", id="view.next", show=False),
+        Binding("shift+tab", "app.focus_previous", "Previous pane", id="view.previous", show=False),
+        Binding("slash", "search", "Search", key_display="/", id="log.search"),
+        Binding("r", "app.runs", "Runs", id="runs.pick"),
+        Binding("o", "app.compare", "Compare", id="runs.compare", show=False),
+        Binding("left_square_bracket", "beside(-1)", "Previous run", key_display="[",
+                id="runs.previous", show=False),
+        Binding("right_square_bracket", "beside(1)", "Next run", key_display="]",
+                id="runs.next", show=False),
+    ]  # fmt: skip
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-narrow"),
+        (100, "-medium"),
+        (140, "-wide"),
+    ]
+    header = query_one("#run-header", RunHeader)
+    curves = query_one("#curves", CurvesPane)
+    findings = query_one("#findings", FindingsPane)
+    log_pane = query_one("#log", LogPane)
+    heat = query_one("#heat", HeatMap)
+
+    @dataclass
+    class Wished(Message):
+        """The engine is to do something."""
+
+        wish: Wish
+
+    @dataclass
+    class Adopted(Message):
+        """A finding or a cause is to be kept as a hypothesis."""
+
+        run: int
+        statement: str
+
+    def __init__(self, book: RunBook, reader: LogReader, files: tuple[str, ...]) -> None:
+        super().__init__()
+        self.book = book
+        self._reader = reader
+        self._named = files
+        """Files known before the engine has said anything: their end is shown at once."""
+        self._tickets = 1_000_000
+        self._jump: tuple[int, str] = (0, "")
+        self._view = "overview"
+
+    def compose(self) -> ComposeResult:
+        """All panes; views only show and hide them, so that none loses its place."""
+        yield RunHeader(id="run-header")
+        with Container(id="body", classes="view-overview"):
+            yield CurvesPane(id="curves")
+            yield FindingsPane(id="findings")
+            yield LogPane(self._reader, id="log")
+            yield HeatMap(id="heat")
+        yield Static(id="too-small", markup=False)
+        yield Static(id="hint", markup=False)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the end of the log before anything else is known."""
+        self.header.position = self.book.position
+        if self._named:
+            self.log_pane.set_files(tuple(LogFile(path) for path in self._named))
+        self.set_interval(1.0, self.header.tick)
+        self.log_pane.focus()
+
+    def on_resize(self, event: Resize) -> None:
+        """Below a certain size a sentence is better than a broken layout."""
+        is_small = too_small(event.size.width, event.size.height)
+        self.set_class(is_small, "-too-small")
+        if is_small:
+            size = f"{event.size.width}x{event.size.height}"
+            said = f"mltd-tui needs 60x15, and this terminal is {size}: enlarge it, or use check"
+            self.query_one("#too-small", Static).update(Content(said))
+
+    # -- news -----------------------------------------------------------------------------
+
+    def hear(self, news: News) -> None:
+        """Pass news on to the panes that show it."""
+        self.book.learn(news)
+        match news:
+            case Grew():
+                self.log_pane.files_grew(news.paths)
+            case Curves():
+                self.curves.set_curves(news)
+            case Heat():
+                self.heat.set_heat(news)
+            case Place():
+                self._arrive(news)
+            case RunsFound():
+                self.header.position = self.book.position
+            case StatusChanged() if news.status.run == self.book.selected:
+                self._show_status()
+            case SeriesChanged() if news.run in (self.book.selected, *self.book.overlay):
+                self._show_series()
+            case Diagnosed() if news.run == self.book.selected:
+                self.findings.set_diagnosis(news.run, news.diagnosis)
+            case _:
+                pass
+
+    def select(self, run: int) -> None:
+        """Look at another run."""
+        self.book.selected = run
+        self.book.overlay = tuple(n for n in self.book.overlay if n != run)
+        self.post_message(self.Wished(Select(run)))
+        self.header.position = self.book.position
+        self.findings.set_diagnosis(run, self.book.current.diagnosis)
+        self._show_status()
+        self._show_series()
+
+    def overlay(self, runs: tuple[int, ...]) -> None:
+        """Draw other runs over the selected one."""
+        self.book.overlay = tuple(run for run in runs if run != self.book.selected)
+        self._show_series()
+
+    def make_curves(self, others: tuple[int, ...]) -> CurvesPane:
+        """Another pane of curves, with the selected run and others drawn over it."""
+        pane = CurvesPane()
+        book = self.book
+        pane.set_series(book.selected, book.name(book.selected), book.current.series)
+        pane.set_overlay(tuple((run, book.name(run), book.of(run).series) for run in others))
+        return pane
+
+    def show_hint(self) -> None:
+        """Tell a newcomer the most important keys."""
+        hint = self.query_one("#hint", Static)
+        hint.update(
+            Content("1-4 views   tab panes   z zoom   enter jumps   / search   ? all keys   q quit")
+        )
+        hint.add_class("-shown")
+
+    def _show_status(self) -> None:
+        status = self.book.current.status
+        self.header.status = status
+        if status is not None:
+            self.log_pane.set_files(status.files)
+            self.findings.is_reading = status.share_read < 1.0
+
+    def _show_series(self) -> None:
+        book = self.book
+        self.curves.set_series(book.selected, book.name(book.selected), book.current.series)
+        self.curves.set_overlay(
+            tuple((run, book.name(run), book.of(run).series) for run in book.overlay)
+        )
+        self.set_class(book.current.has_layers, "-has-layers")
+        if self._view == "heat":
+            self._want_heat()
+
+    # -- jumping --------------------------------------------------------------------------
+
+    def on_findings_pane_evidence_chosen(self, event: FindingsPane.EvidenceChosen) -> None:
+        """Show the place that a piece of evidence names."""
+        place = place_of(event.evidence)
+        if isinstance(place, SeriesPlace):
+            self._show_metric(event.run, place)
+        elif isinstance(place, LinePlace):
+            path = self.book.find_path(event.run, place.name)
+            if path is None:
+                self._say(f"{place.name} is not one of this run's logs")
+            else:
+                self.reveal(self.log_pane)
+                self.log_pane.show_line(path, place.line)
+        else:
+            self._say(f"{event.evidence.ref}: {event.evidence.quote}")
+
+    def _show_metric(self, run: int, place: SeriesPlace) -> None:
+        info = self.book.find_series(run, place.name)
+        if info is None:
+            self._say(f"{place.name} is not drawn")
+            return
+        self.reveal(self.curves)
+        self.curves.choose(info.key)
+        if place.x is not None:
+            self.curves.show_x(info.axes[0] if info.axes else "step", place.x)
+
+    def on_curves_pane_wanted(self, event: CurvesPane.Wanted) -> None:
+        """Curves are drawn from what the engine keeps."""
+        self.post_message(self.Wished(event.request))
+
+    def on_curves_pane_line_wanted(self, event: CurvesPane.LineWanted) -> None:
+        """Find the line that logged a point."""
+        self._ask(PlaceRequest(0, event.run, x=event.x, axis=event.axis, key=event.key))
+
+    def on_log_pane_place_wanted(self, event: LogPane.PlaceWanted) -> None:
+        """Find the point that a line logged."""
+        axis = self.curves.axis
+        self._ask(PlaceRequest(0, self.book.selected, event.path, event.line, axis=axis))
+
+    def _ask(self, request: PlaceRequest) -> None:
+        self._tickets += 1
+        self._jump = (self._tickets, request.axis)
+        asked = PlaceRequest(
+            self._tickets, request.run, request.path, request.line, request.x, request.axis,
+            request.key,
+        )  # fmt: skip
+        self.post_message(self.Wished(asked))
+
+    def _arrive(self, place: Place) -> None:
+        ticket, axis = self._jump
+        if place.ticket != ticket:
+            return
+        if place.x is not None and self.focused is self.log_pane:
+            self.reveal(self.curves)
+            self.curves.show_x(axis, place.x)
+        elif place.line:
+            self.reveal(self.log_pane)
+            self.log_pane.show_line(place.path, place.line)
+        else:
+            self._say("no point of a curve belongs to this line")
+
+    def on_heat_map_wanted(self, event: HeatMap.Wanted) -> None:
+        """Norms per layer, in as many columns as there is room for."""
+        self._want_heat(event.columns)
+
+    def on_heat_map_place_chosen(self, event: HeatMap.PlaceChosen) -> None:
+        """Show the curves at a step of the heat map."""
+        self.reveal(self.curves)
+        self.curves.show_x("step", event.x)
+
+    def _want_heat(self, columns: int = 0) -> None:
+        wanted = columns or max(20, self.heat.size.width - 24)
+        self._tickets += 1
+        self.post_message(self.Wished(HeatRequest(self._tickets, self.book.selected, wanted)))
+
+    def on_findings_pane_adopted(self, event: FindingsPane.Adopted) -> None:
+        """Keep what was adopted; whoever owns hypotheses decides what that means."""
+        statement = event.cause.issue if event.cause is not None else ""
+        if not statement and event.finding is not None:
+            statement = event.finding.title
+        self.post_message(self.Adopted(event.run, statement))
+
+    # -- views ----------------------------------------------------------------------------
+
+    def action_view(self, view: str) -> None:
+        """Show one pane alone, or the overview."""
+        body = self.query_one("#body")
+        body.remove_class(*(f"view-{name}" for name in VIEWS))
+        body.add_class(f"view-{view}")
+        self._view = view
+        pane = self._pane(VIEWS[view]) if VIEWS[view] else None
+        if pane is not None and not pane.has_focus_within:
+            _focus(pane)
+        if view == "heat":
+            self._want_heat()
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole screen, or give it back."""
+        if self._view != "overview":
+            self.action_view("overview")
+            return
+        for name in VIEWS:
+            if (pane := self._pane(name)) is not None and pane.has_focus_within:
+                self.action_view(name)
+                return
+
+    def action_search(self) -> None:
+        """Search the log from wherever one is."""
+        self.reveal(self.log_pane)
+        self.log_pane.start_search()
+
+    def action_beside(self, distance: int) -> None:
+        """Look at the previous or the next run."""
+        if len(self.book.rows) > 1:
+            self.select(self.book.beside(distance))
+
+    def _pane(self, name: str) -> Widget | None:
+        try:
+            return self.query_one(f"#{name}") if name in VIEWS.values() and name else None
+        except NoMatches:
+            return None
+
+    def reveal(self, pane: Widget) -> None:
+        """Bring a pane into view and focus it."""
+        if self._view != "overview" and VIEWS[self._view] != pane.id:
+            self.action_view("overview")
+        _focus(pane)
+
+    def _say(self, text: str) -> None:
+        self.notify(text, markup=False)
+
+
+def _focus(pane: Widget) -> None:
+    """Focus a pane, or the first thing in it that can have the focus."""
+    if pane.can_focus:
+        pane.focus()
+        return
+    for inner in pane.query("*"):
+        if inner.focusable:
+            inner.focus()
+            return

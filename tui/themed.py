@@ -1,0 +1,46 @@
+"""The part of the app that knows themes and what the terminal can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.filter import LineFilter
+
+from .ascii_filter import AsciiFilter
+from .mono_filter import MonoFilter
+from .palette import DEFAULTS
+from .pane import GuardedApp
+from .terminal import Terminal
+from .theming import LoadedThemes
+
+
+class ThemedApp(GuardedApp):
+    """An app in one of the loaded themes, in ASCII and without colours where it must be."""
+
+    def __init__(self, themes: LoadedThemes, terminal: Terminal, *wishes: str | None) -> None:
+        """Start in the first wished theme that there is and that the terminal can show."""
+        super().__init__(css_path=list(themes.stylesheets))
+        self.themes = themes
+        self.terminal = terminal
+        self._ascii_filter = AsciiFilter(enabled=not terminal.is_unicode)
+        self._mono_filter = MonoFilter()
+        for theme in themes.themes:
+            self.register_theme(theme.theme)
+        self.theme = themes.chosen(terminal, *wishes)
+        self.set_class(not terminal.is_unicode, "ascii")
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Every variable of our stylesheets, for themes that do not set it."""
+        return dict(DEFAULTS)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every line of every widget passes before it is sent."""
+        theme = self.themes.named(self.theme)
+        is_mono = self.terminal.colours == 0 or (theme is not None and theme.is_mono)
+        # Textual's own answer to NO_COLOR is shades of grey, which are colours to a terminal.
+        filters = [self._mono_filter] if is_mono else super().get_line_filters()
+        return [*filters, self._ascii_filter] if self._ascii_filter.enabled else filters
+
+    def action_next_theme(self) -> None:
+        """Change to the next theme that the terminal can show."""
+        self.theme = self.themes.after(self.theme, self.terminal)

@@ -1,0 +1,395 @@
+"""A log on the screen that follows its end, or stays where the user left it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from mltd.runs.sources.line_scan import Conditions
+
+from ..escaping import printable
+from ..log import titles
+from ..log.feed import Goal, Kind, LogFeed, Taken
+from ..log.pacing import Pacer
+from ..log.reader import LogReader
+from ..log.window import Window
+from .log_canvas import LogCanvas
+
+COUNT_SECONDS = 0.5
+"""Between two counts of the lines that came while the log is paused."""
+PATIENCE_SECONDS = 0.5
+"""After so long without an answer the pane says that it waits for the file."""
+
+
+class LogView(LogCanvas):
+    """Moves through one file; knows nothing of searching or of keys."""
+
+    def __init__(
+        self,
+        reader: LogReader,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name for it
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(id=id)
+        self.feed = LogFeed(reader, self._taken, self._filter_changed, self.report_failure)
+        self.is_following = True
+        self.new_lines = 0
+        """Lines that came below what is shown since the log is paused."""
+        self.file_place = ""
+        """Which of several files this is: `1/3`."""
+        self.conditions = Conditions()
+        self.note = ""
+        """Something to say until the next key."""
+        self._clock = clock
+        self._pacer = Pacer()
+        self._due: float | None = None
+        self._wake: asyncio.TimerHandle | None = None
+        self._place = 0
+        self._wanted_line = 0
+        self._owed_rows = self._owed_lines = 0
+        self._counted_to = 0
+
+    @property
+    def path(self) -> str:
+        """The file that is shown; empty if there is none."""
+        return self.feed.path
+
+    def on_mount(self) -> None:
+        """Begin to hear from the reader."""
+        self.feed.reader.listen(self._reader_has_news)
+        self._retitle()
+
+    async def on_unmount(self) -> None:
+        """Let go of everything that is under way."""
+        self.feed.reader.forget(self._reader_has_news)
+        if self._wake is not None:
+            self._wake.cancel()
+        await self.feed.close()
+
+    def on_resize(self) -> None:
+        """Use the room there is."""
+        self.fit()
+
+    def fit(self) -> None:
+        """Fill the rows that lines can be shown in."""
+        self.feed.at_hand = max(60, 3 * self.rows)
+        self.viewport.height = self.rows
+        self.repaint(anew=True)
+        if self.is_following:
+            self.viewport.show_end()
+        else:
+            self.viewport.scroll(0)
+            self.viewport.reveal()
+        self._arrived()
+
+    def open_file(self, path: str) -> None:
+        """Show the end of another file."""
+        self.feed.open(path)
+        self.window = None
+        self.viewport.replace((), reaches_start=True, reaches_end=True)
+        self.conditions = Conditions()
+        self._digits = self.left = self._place = self._wanted_line = 0
+        self.note = ""
+        self.follow()
+        self.set_timer(PATIENCE_SECONDS, self._be_patient)
+        self.repaint(anew=True)
+
+    def do(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that has to wait; what goes wrong is a notice."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception as error:  # noqa: BLE001 - a broken pane must not end the app
+                self.report_failure(error)
+
+        self.run_worker(guarded(), exit_on_error=False)
+
+    # -- places -----------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Go to the end and stay there while the file grows."""
+        self._forget_wishes()
+        self.is_following, self.new_lines = True, 0
+        self.feed.want(Goal(Kind.END))
+        self._retitle()
+
+    def pause(self) -> None:
+        """Stay here while the file grows."""
+        self._forget_wishes()
+        if self.is_following and self.window is not None:
+            self._counted_to = self.window.size
+        self.is_following = False
+
+    def go_to(self, offset: int) -> None:
+        """Make the line at an offset the current one."""
+        self.pause()
+        lines = self.viewport.lines
+        shown = {lines[index].offset: index for index, _row in self.viewport.visible()}
+        if offset in shown:
+            self.viewport.cursor = shown[offset]
+            self.viewport.reveal()
+            self._arrived()
+        else:
+            self.feed.want(Goal(Kind.OFFSET, offset))
+
+    def go_to_line(self, number: int) -> None:
+        """Make the line with a number the current one, as soon as it is known where that is."""
+        self.pause()
+        if self.conditions != Conditions():
+            self.set_filter(Conditions())
+        self.feed.want(Goal(Kind.LINE, number))
+
+    def scroll_rows(self, rows: int) -> None:
+        """Move the screen, and the current line with it if it would be left behind."""
+        self._prepare_to_move(rows)
+        owed = self.viewport.scroll(rows)
+        if owed and self._is_file_end(rows):
+            self.viewport.move(len(self.viewport.lines) if rows > 0 else -len(self.viewport.lines))
+        elif owed:
+            self._owed_rows = owed if rows > 0 else -owed
+        self._moved(rows)
+
+    def move_lines(self, lines: int) -> None:
+        """Make another line the current one; a line higher than the screen is scrolled through."""
+        self._prepare_to_move(lines)
+        above, below = self.viewport.hidden_rows()
+        if (lines > 0 and below) or (lines < 0 and above):
+            self.viewport.scroll(1 if lines > 0 else -1)
+        else:
+            owed = self.viewport.move(lines)
+            if owed and not self._is_file_end(lines):
+                self._owed_lines = owed if lines > 0 else -owed
+        self._moved(lines)
+
+    def set_filter(self, conditions: Conditions) -> None:
+        """Show only lines that meet the conditions."""
+        self.conditions = conditions
+        near = self.window.size if self.is_following and self.window else self._place
+        self.feed.set_filter(conditions, near)
+        self._want_again()
+
+    def _forget_wishes(self) -> None:
+        self._owed_rows = self._owed_lines = self._wanted_line = 0
+
+    def _prepare_to_move(self, direction: int) -> None:
+        self.note = ""
+        self.points_out = False
+        if direction < 0:
+            self.pause()
+
+    def _is_file_end(self, direction: int) -> bool:
+        view = self.viewport
+        return view.reaches_end if direction > 0 else view.reaches_start
+
+    def _moved(self, direction: int) -> None:
+        if direction > 0 and self.viewport.is_at_end:
+            if not self.is_following:
+                self.follow()
+        elif self._owed_rows or self._owed_lines or self.viewport.needs_more():
+            self._want_again()
+        self._arrived()
+
+    def _want_again(self) -> None:
+        """Read once more what is on the screen, with more around it."""
+        if self.is_following:
+            self.feed.want(Goal(Kind.END))
+            return
+        lines = self.viewport.lines
+        place = lines[self.viewport.top].offset if lines else self._place
+        self.feed.want(Goal(Kind.KEEP, place))
+
+    # -- what was read ----------------------------------------------------------------------
+
+    def _taken(self, taken: Taken) -> None:
+        goal, window = taken.goal, taken.window
+        before, self.window = self.window, window
+        if before is not None and before.generation not in (0, window.generation):
+            self.began_anew()
+            if not self.is_following and goal.kind is not Kind.KEEP:
+                goal = Goal(Kind.KEEP)
+        elif before is not None and not before.generation and window.generation:
+            self.appeared()
+        if goal.kind is Kind.LINE and taken.place is None:
+            self._wanted_line = goal.value
+            self.note = f"looking for line {goal.value:,}"
+            self._arrived()
+            return
+        was_empty, last_seen = not self.viewport.lines, self._last_offset()
+        self.viewport.height = self.rows
+        self.viewport.replace(
+            window.lines, reaches_start=window.reaches_start, reaches_end=window.reaches_end
+        )
+        if goal.kind is Kind.END:
+            self.viewport.show_end()
+        elif goal.kind is not Kind.KEEP or was_empty:
+            self._show(goal, taken.place)
+        self._pay()
+        is_flood = not was_empty and last_seen < self._first_offset()
+        self._pacer.painted(self._clock(), is_flood=is_flood)
+        self._arrived()
+
+    def began_anew(self) -> None:
+        """The file was cut or replaced."""
+        self.note = "the file began anew"
+        self._counted_to = self.new_lines = self._place = 0
+        self.viewport.replace((), reaches_start=True, reaches_end=True)
+        self.set_filter(self.conditions)
+
+    def appeared(self) -> None:
+        """The file has its first bytes."""
+        if self.conditions != Conditions():
+            self.set_filter(self.conditions)
+
+    def _show(self, goal: Goal, place: int | None) -> None:
+        offset = goal.value if place is None else place
+        self.viewport.show(offset, above=self.rows // 3)
+        if goal.kind is Kind.LINE:
+            self.note = ""
+            line = self.viewport.current
+            if line is not None and line.number is not None and line.number < goal.value:
+                self.note = f"there is no line {goal.value:,}; this is the last one"
+
+    def _pay(self) -> None:
+        """Go on with a motion that ran out of lines."""
+        rows, lines = self._owed_rows, self._owed_lines
+        self._owed_rows = self._owed_lines = 0
+        if rows:
+            self.viewport.scroll(rows)
+        if lines:
+            self.viewport.move(lines)
+
+    def _first_offset(self) -> int:
+        lines = self.viewport.lines
+        return lines[self.viewport.top].offset if lines else 0
+
+    def _last_offset(self) -> int:
+        lines = self.viewport.lines
+        return lines[-1].offset if lines else 0
+
+    def _arrived(self) -> None:
+        """Show where we are now."""
+        if self.viewport.current is not None:
+            self._place = self.viewport.current.offset
+        scanner = self.feed.filter
+        self.placeholder = titles.empty(
+            self.path,
+            self.window,
+            is_filtered=scanner is not None,
+            is_scanned=scanner is not None and scanner.is_done,
+        )
+        self.repaint()
+        self._retitle()
+
+    def _be_patient(self) -> None:
+        if self.window is None:
+            self._arrived()
+
+    # -- growth -----------------------------------------------------------------------------
+
+    def file_grew(self) -> None:
+        """The file that is shown changed; look at it soon."""
+        now = self._clock()
+        if self.is_following:
+            self._due = now + self._pacer.delay(now)
+        elif self._due is None:
+            self._due = now + COUNT_SECONDS
+        if self._wake is None:
+            self._ring()
+
+    def _ring(self) -> None:
+        self._wake = None
+        if self._due is None or not self.is_attached:
+            return
+        wait = self._due - self._clock()
+        if wait > 0.001:
+            self._wake = asyncio.get_running_loop().call_later(wait, self._ring)
+            return
+        self._due = None
+        if self.is_following:
+            self.feed.want(Goal(Kind.END))
+        else:
+            self.do(self._count_growth())
+
+    async def _count_growth(self) -> None:
+        since, path = self._counted_to, self.path
+        window, count = await self.feed.reader.ask(path, lambda log: log.growth(since))
+        if path != self.path or self.is_following or self.window is None:
+            return
+        if window.generation != self.window.generation:
+            self._want_again()
+            return
+        self._counted_to = max(since, window.size)
+        self.new_lines += count
+        self._take_size(window)
+        self._retitle()
+
+    def _take_size(self, window: Window) -> None:
+        """The file is longer than what is at hand."""
+        if window.size > self._last_end():
+            self.viewport.reaches_end = self.feed.filter is not None and self.viewport.reaches_end
+        if self.feed.filter is not None:
+            self.feed.filter.extend(window.size)
+        self.grown_to(window.size)
+
+    def grown_to(self, size: int) -> None:
+        """The file has this size now, and nothing of it may be on the screen."""
+
+    def _last_end(self) -> int:
+        lines = self.viewport.lines
+        return lines[-1].line.end if lines else 0
+
+    def _reader_has_news(self, path: str) -> None:
+        """More is known about a file: numbers of lines, or more of its unpacked text."""
+        if path != self.path or self.window is None:
+            return
+        if self._wanted_line:
+            self.feed.want(Goal(Kind.LINE, self._wanted_line))
+        elif self.window.is_unpacking or any(
+            self.viewport.lines[line].number is None for line, _row in self.viewport.visible()
+        ):
+            self._want_again()
+
+    def _filter_changed(self) -> None:
+        """The filter let more lines through."""
+        scanner = self.feed.filter
+        if scanner is None:
+            return
+        if scanner.is_done or not self.viewport.lines:
+            self._want_again()
+        else:
+            self._retitle()
+
+    # -- titles -----------------------------------------------------------------------------
+
+    def _retitle(self) -> None:
+        if not self.is_attached:
+            return
+        words = titles.title(
+            self.path,
+            self.file_place,
+            self.window,
+            is_following=self.is_following,
+            new_lines=self.new_lines,
+        )
+        self.set_frame("title", words)
+        said = [text for text in self.status_words() if text]
+        self.set_frame("subtitle", [titles.Words(printable("  ·  ".join(said)), "quiet")])
+
+    def status_words(self) -> list[str]:
+        """What the lower edge of the frame says."""
+        said = [self.note, self.window.note if self.window is not None else ""]
+        scanner = self.feed.filter
+        if scanner is not None:
+            said.append(
+                titles.filter_words(
+                    self.conditions,
+                    len(scanner.hits),
+                    is_done=scanner.is_done,
+                    share=scanner.share,
+                )
+            )
+        return said
