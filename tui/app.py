@@ -18,8 +18,6 @@ from textual.screen import Screen
 
 from mltd.runs.errors import MltdError, SettingsError
 
-from . import keymap
-from .alerts import AlertBook, Notice, signals
 from .bridge import Bridge
 from .engine.protocol import (
     CompareRequest,
@@ -45,10 +43,13 @@ from .settings import ScreenSettings, config_directory
 from .terminal import Terminal, own_environment, terminal_of
 from .themed import ThemedApp
 from .theming import load_themes
-from .widgets.curves_pane import CurvesPane
 
 if TYPE_CHECKING:
+    from .alerts import AlertBook, Notice
     from .replay import Replay
+    from .screens.compare import CompareScreen
+    from .screens.run_picker import RunPicker
+    from .widgets.curves_pane import CurvesPane
 
 HINTS = 5
 """Starts during which newcomers are told the most important keys."""
@@ -104,8 +105,10 @@ class MltdApp(ThemedApp):
         self._bridge = bridge
         self._replay = replay
         self._reader = LogReader()
-        self._alerts = AlertBook()
+        self._alerts: AlertBook | None = None
         self._recent = RecentRuns()
+        self._picker: RunPicker | None = None
+        self._comparing: CompareScreen | None = None
         self._keys: dict[str, str] = {}
         """The user's own keys, once they turned out to make sense."""
         files = tuple(name for name in wanted.wish.names if os.path.isfile(name))
@@ -125,12 +128,15 @@ class MltdApp(ThemedApp):
             with contextlib.suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self._leave, number)
         self.run_worker(self._listen(), group="engine", exit_on_error=False)
-        self.set_interval(1.0, lambda: self._announce(self._alerts.due(time.monotonic())))
-        self.call_after_refresh(self._settle_in)
 
-    def _settle_in(self) -> None:
+    def on_main_screen_furnished(self) -> None:
         """What can wait until the first picture is there."""
+        from . import keymap
+        from .alerts import AlertBook
         from .commands import scopes
+
+        alerts = self._alerts = AlertBook()
+        self.set_interval(1.0, lambda: self._announce(alerts.due(time.monotonic())))
 
         notices = [*self.themes.problems, self.memory.notice]
         if self.wanted.settings.keys:
@@ -175,10 +181,7 @@ class MltdApp(ThemedApp):
 
     def on_mltd_app_heard(self, event: Heard) -> None:
         """Tell everybody who shows it."""
-        from .screens.compare import CompareScreen
-        from .screens.run_picker import RunPicker
-
-        news, screen = event.news, self.screen
+        news = event.news
         self._main.hear(news)
         match news:
             case Trouble():
@@ -187,12 +190,12 @@ class MltdApp(ThemedApp):
                 self._alert(news)
             case RunsFound():
                 self._found(news)
-            case Rows() if isinstance(screen, RunPicker):
-                screen.update_rows(news.rows)
-            case Comparison() if isinstance(screen, CompareScreen):
-                screen.set_comparison(news)
-            case Curves() if isinstance(screen, CompareScreen):
-                screen.query_one(CurvesPane).set_curves(news)
+            case Rows() if self._picker is not None:
+                self._picker.update_rows(news.rows)
+            case Comparison() if self._comparing is not None:
+                self._comparing.set_comparison(news)
+            case Curves() if self._comparing is not None:
+                self._comparing.set_curves(news)
             case _:
                 pass
 
@@ -210,6 +213,8 @@ class MltdApp(ThemedApp):
             self.exit(return_code=2)
 
     def _alert(self, news: Diagnosed) -> None:
+        if self._alerts is None:
+            return
         name, findings = self.book.name(news.run), news.diagnosis.findings
         status = self.book.of(news.run).status
         is_reading = status is not None and status.share_read < 1.0
@@ -223,6 +228,8 @@ class MltdApp(ThemedApp):
         if notice is None:
             return
         self.notify(notice.text, title=notice.title, severity="error", timeout=12, markup=False)
+        from .alerts import signals
+
         extra = signals(notice, self.wanted.settings, self.terminal)
         if extra and self._driver is not None:
             self._driver.write(extra)
@@ -293,25 +300,30 @@ class MltdApp(ThemedApp):
         from .screens.run_picker import RunPicker
 
         def closed(run: int | None) -> None:
+            self._picker = None
             self._bridge.send(Survey(False))
             chosen(run)
 
         self._bridge.send(Survey(True))
         rows = tuple(self.book.rows.values())
         directories = self.wanted.wish.names[:1] if self.wanted.wish.is_survey else ()
-        self.push_screen(
-            RunPicker(rows, title=title, allows_close=allows_close, directories=directories),
-            closed,
+        self._picker = RunPicker(
+            rows, title=title, allows_close=allows_close, directories=directories
         )
+        self.push_screen(self._picker, closed)
 
     def _compare(self, before: int, after: int) -> None:
         from .screens.compare import CompareScreen
 
-        self._main.overlay((after,))
         curves = self._main.make_curves((after,))
         names = (self.book.name(before), self.book.name(after))
         self._bridge.send(CompareRequest(after, before, after))
-        self.push_screen(CompareScreen(*names, None, curves), lambda _: self._main.overlay(()))
+        self._comparing = CompareScreen(*names, None, curves)
+
+        def closed(_: None) -> None:
+            self._comparing = None
+
+        self.push_screen(self._comparing, closed)
 
     def action_speed(self, factor: float) -> None:
         """Replay the demo slower or faster."""

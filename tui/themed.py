@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textual.app import App
 from textual.filter import LineFilter
 
 from .ascii_filter import AsciiFilter
@@ -26,7 +27,11 @@ class ThemedApp(GuardedApp):
         self._mono_filter = MonoFilter()
         for theme in themes.themes:
             self.register_theme(theme.theme)
-        self.theme = themes.chosen(terminal, *wishes)
+        # Not by assignment: that would read all stylesheets a second time.
+        self.set_reactive(App.theme, themes.chosen(terminal, *wishes))
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.update_classes({f"-theme-{self.theme}": True}, update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
         self.set_class(not terminal.is_unicode, "ascii")
 
     def get_theme_variable_defaults(self) -> dict[str, str]:

@@ -48,10 +48,8 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
             warnings.simplefilter("ignore")
             return re.compile(pattern, flags)
     except (re.error, OverflowError, RecursionError, ValueError) as error:
-        reason = getattr(error, "msg", str(error))
-        place = getattr(error, "pos", None)
-        where = "" if place is None else f" at character {place + 1}"
-        raise PatternError(f"not a regular expression: {reason}{where}") from None
+        reason = getattr(error, "msg", None) or str(error)
+        raise PatternError(f"not a regex: {reason}") from None
 
 
 def has_capitals(pattern: str) -> bool:

@@ -85,7 +85,8 @@ class TextLines:
 
     def line_start(self, offset: int) -> int:
         """Where the line begins that holds the byte at `offset`."""
-        return self._start_of(min(max(offset, self.start), self.size - 1) + 1)
+        offset = max(self.start, min(offset, self.size - 1))
+        return self._start_of(self._content_end(offset + 1))
 
     def _read(self, offset: int, length: int) -> bytes:
         length = min(length, self.size - offset)
@@ -117,7 +118,8 @@ class TextLines:
         """Whether a newline ends the line from `offset`, and where it is; searched from a place."""
         # The first wall with a whole stretch between itself and the line's beginning.
         wall = (offset + 2 * self._wall - 1) // self._wall * self._wall
-        stop = min(wall, self.size)
+        # A newline right behind the wall still belongs to the line before it.
+        stop = min(wall + 1, self.size)
         while position < stop:
             block = self._read(position, min(self._wall, 1 << 20, stop - position))
             if not block:
@@ -126,7 +128,7 @@ class TextLines:
             if newline >= 0:
                 return True, position + newline
             position += len(block)
-        return False, min(position, stop)
+        return False, min(position, wall)
 
     def _starts_before(self, offset: int, count: int) -> list[int]:
         """Where the lines before `offset` begin, the last one first."""

@@ -40,7 +40,10 @@ MAX_PLANS = 100_000
 MAX_OPEN = 8 << 20
 """An unfinished line longer than this is taken as it is."""
 EVENTS_PER_SHAPE = 500
-"""After so many warnings or checkpoints of one shape the rest are left out; failures never."""
+"""After so many warnings or checkpoints of one shape the rest are left out."""
+LAST_FAILURES = 8
+"""Of failures that a log repeats even more often, the last ones of each chunk are still read:
+one of them may be the last word."""
 
 
 class TextReader:
@@ -151,8 +154,9 @@ class TextReader:
         if not special:
             return skipped, None
         reached = 0
+        repeated = self._repeated_failures(numbers)
         for index in np.flatnonzero(np.isin(numbers, list(special))).tolist():
-            if index < reached:
+            if index < reached or index in repeated:
                 continue
             plan = plans[numbers[index]]
             if plan.rule is not None:
@@ -178,6 +182,14 @@ class TextReader:
                 harvest.config = {**harvest.config, **config}
                 skipped[index:reached] = True
         return skipped, None
+
+    def _repeated_failures(self, numbers: npt.NDArray[np.int64]) -> set[int]:
+        """Places of failures of a kind that was told hundreds of times, but for the last ones."""
+        left_out: set[int] = set()
+        for number, plan in enumerate(self._plans):
+            if plan.events_seen > EVENTS_PER_SHAPE and plan.rule is not None:
+                left_out.update(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
+        return left_out
 
     # -- numbers --------------------------------------------------------------------------
 

@@ -27,9 +27,12 @@ TO_TOKENS = bytes(code if code in _KEPT else 32 for code in range(256))
 """Everything that cannot be part of a number becomes a space."""
 _TOKEN = re.compile(rb"\S+")
 _KEY_WITH_DIGIT = re.compile(r"\S*(?:[^\W\d]-?|[@.(])\d\S*")
+_DIGIT = re.compile(rb"\d")
 _LIST_INDEX = re.compile(r"\[\d+\]$")
 BULK = 64
 """From this many lines on, working on whole columns is faster than line by line."""
+_Used = tuple[int, bytes, bytes]
+"""A token, and what is glued to its number on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,9 @@ class Field:
 
     tokens: tuple[int, ...]
     constant: float = 0.0
+    before: bytes = b""
+    after: bytes = b""
+    """Signs and letters that are glued to the number: `-` in `shard 17-of-64`."""
 
 
 @dataclass
@@ -68,9 +74,9 @@ class Template:
         return self._parse_bulk(joined, count) if matrix is None else matrix
 
     @cached_property
-    def used(self) -> list[int]:
-        """Numbers of the tokens that are wanted."""
-        return sorted({token for f in self.fields for token in f.tokens})
+    def used(self) -> list[_Used]:
+        """The tokens that are wanted, and what is glued to them."""
+        return sorted({(token, f.before, f.after) for f in self.fields for token in f.tokens})
 
     def _parse_json(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
         """Records print floats with all their digits: a JSON parser is the fastest for those."""
@@ -100,33 +106,42 @@ class Template:
         # As many tokens in every line, not only on average.
         if (borders[:-1, -1] > line_ends).any() or (borders[1:, 0] < line_ends).any():
             return None
-        columns: dict[int, npt.NDArray[np.float64]] = {}
-        for token in self.used:
+        columns: dict[_Used, npt.NDArray[np.float64]] = {}
+        for used in self.used:
+            token, before, after = used
             starts, ends = borders[:, 2 * token], borders[:, 2 * token + 1]
+            if before or after:
+                if not _has_glued(codes, starts, ends, before, after):
+                    return None
+                starts, ends = starts + len(before), ends - len(after)
             if self.has_trailing_dots:
                 ends = ends - (codes[ends - 1] == 46)
             column = parse_column(codes, starts, ends)
             if column is None:
                 return None
-            columns[token] = column
+            columns[used] = column
         return self._assemble(columns, count)
 
     def _parse_each(self, lines: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
-        columns: dict[int, list[float]] = {token: [] for token in self.used}
+        columns: dict[_Used, list[float]] = {used: [] for used in self.used}
         try:
             for line in lines:
                 tokens = line.translate(TO_TOKENS).split()
                 if len(tokens) != self.token_count:
                     return None
-                for token, values in columns.items():
+                for (token, before, after), values in columns.items():
                     text = tokens[token]
+                    if before or after:
+                        if not (text.startswith(before) and text.endswith(after)):
+                            return None
+                        text = text[len(before) : len(text) - len(after)]
                     values.append(float(text.rstrip(b".") if self.has_trailing_dots else text))
         except ValueError:
             return None
         return self._assemble({t: np.array(v) for t, v in columns.items()}, len(lines))
 
     def _assemble(
-        self, columns: dict[int, npt.NDArray[np.float64]], count: int
+        self, columns: dict[_Used, npt.NDArray[np.float64]], count: int
     ) -> npt.NDArray[np.float64]:
         # Column by column in memory: that is how the values are used.
         matrix = np.empty((count, len(self.fields)), order="F")
@@ -134,11 +149,26 @@ class Template:
             if not source.tokens:
                 matrix[:, place] = source.constant
                 continue
-            value = columns[source.tokens[0]]
+            value = columns[source.tokens[0], source.before, source.after]
             for token in source.tokens[1:]:
-                value = value * 1000.0 + columns[token]
+                value = value * 1000.0 + columns[token, source.before, source.after]
             matrix[:, place] = value
         return matrix
+
+
+def _has_glued(
+    codes: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int32],
+    ends: npt.NDArray[np.int32],
+    before: bytes,
+    after: bytes,
+) -> bool:
+    """True if every one of these tokens begins and ends as it did when the shape was learned."""
+    if ((ends - starts) <= len(before) + len(after)).any():
+        return False
+    return all((codes[starts + place] == code).all() for place, code in enumerate(before)) and all(
+        (codes[ends - len(after) + place] == code).all() for place, code in enumerate(after)
+    )
 
 
 # -- learning -------------------------------------------------------------------------------
@@ -216,7 +246,12 @@ def _field(
         if first == span:
             return Field((inside[0],)), False
         is_stopped = line[slice(*first)].rstrip(b".") == line[slice(*span)]
-        return (Field((inside[0],)), True) if first[0] == span[0] and is_stopped else None
+        if first[0] == span[0] and is_stopped:
+            return Field((inside[0],)), True
+        before, after = line[first[0] : span[0]], line[span[1] : first[1]]
+        if _DIGIT.search(before + after):
+            return None
+        return Field((inside[0],), before=before, after=after), False
     if (first[0], last[1]) != span or b"." in line[slice(*span)] or text[0] in "+-":
         return None
     return Field(tuple(inside)), False

@@ -6,7 +6,6 @@ import asyncio
 import math
 from array import array
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -137,7 +136,7 @@ def test_the_room_for_columns_is_told_when_it_changes() -> None:
 
 def test_new_norms_leave_the_cursor_where_it_was() -> None:
     async def check(pilot: Pilot[None], chart: HeatMap) -> None:
-        longer = replace(SMALL, columns=array("d", [0.0, 50.0, 100.0, 150.0, 200.0]),
+        longer = SMALL._replace(columns=array("d", [0.0, 50.0, 100.0, 150.0, 200.0]),
                          cells=tuple(array("d", [1.0] * 5) for _ in range(3)), bad=())  # fmt: skip
         await pilot.press("down", "left")
         chart.set_heat(longer)
@@ -154,7 +153,7 @@ def test_the_same_norms_are_not_drawn_again() -> None:
         calls: list[int] = []
         original = chart.render_line
         chart.render_line = lambda y: (calls.append(y), original(y))[1]  # type: ignore[method-assign, func-returns-value]
-        chart.set_heat(replace(SMALL, ticket=2, cells=tuple(array("d", r) for r in SMALL.cells)))
+        chart.set_heat(SMALL._replace(ticket=2, cells=tuple(array("d", r) for r in SMALL.cells)))
         await pilot.pause()
         assert calls == []
         await pilot.press("left")
@@ -185,7 +184,7 @@ def test_a_run_without_layers_is_told_what_to_do() -> None:
 @pytest.mark.parametrize("size", [(10, 3), (30, 5), (300, 100)])
 def test_any_size_and_any_name_is_drawn_in_full(size: tuple[int, int]) -> None:
     names = ("[bold]x[/y]", "\x1b[31m.layer", "層" * 40)
-    heat = replace(SMALL, layers=names)
+    heat = SMALL._replace(layers=names)
 
     async def check(pilot: Pilot[None], chart: HeatMap) -> None:
         for y in range(chart.size.height):

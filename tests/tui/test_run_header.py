@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -73,7 +72,7 @@ def meanings(status: RunStatus, now: float) -> set[str]:
 def test_every_state_fits_every_width_to_the_cell(width: int, state: str) -> None:
     for health in Health:
         for position in ((1, 1), (12, 345)):
-            status = replace(RUNNING, state=state, health=health, reason="why " * 50)
+            status = RUNNING._replace(state=state, health=health, reason="why " * 50)
             for row in shown(status, width, now=5000.0, position=position):
                 assert cell_len(row) == width
 
@@ -82,7 +81,7 @@ def test_every_state_fits_every_width_to_the_cell(width: int, state: str) -> Non
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_neither_overflows_nor_reaches_the_terminal(width: int, text: str) -> None:
     file = LogFile(text, note=text, mode="poll 1 s", lines=3)
-    status = replace(RUNNING, name=text, reason=text, state="failed", files=(file, file))
+    status = RUNNING._replace(name=text, reason=text, state="failed", files=(file, file))
     for row in shown(status, width):
         assert cell_len(row) == width
         assert row.isprintable()
@@ -148,19 +147,19 @@ def test_a_narrow_header_keeps_what_matters() -> None:
 
 @pytest.mark.parametrize(("state", "glyph"), zip(STATES, ("▶", "✔", "✖", "‖", "?"), strict=True))
 def test_each_state_has_a_glyph_and_a_word(state: str, glyph: str) -> None:
-    first, _ = shown(replace(RUNNING, state=state))
+    first, _ = shown(RUNNING._replace(state=state))
     assert f"{glyph} {state}" in first
 
 
 @pytest.mark.parametrize(
     ("status", "badge"),
     [
-        (replace(RUNNING, alarms=2), "✖ critical 2"),
-        (replace(RUNNING, health=Health.WARNING, alarms=1), "▲ warning"),
-        (replace(RUNNING, health=Health.INFO, alarms=0), "● info"),
-        (replace(RUNNING, health=Health.FINE, alarms=0), "✔ healthy"),
-        (replace(RUNNING, health=Health.UNKNOWN, share_read=0.345), "? reading 34%"),
-        (replace(RUNNING, health=Health.UNKNOWN), "? not judged yet"),
+        (RUNNING._replace(alarms=2), "✖ critical 2"),
+        (RUNNING._replace(health=Health.WARNING, alarms=1), "▲ warning"),
+        (RUNNING._replace(health=Health.INFO, alarms=0), "● info"),
+        (RUNNING._replace(health=Health.FINE, alarms=0), "✔ healthy"),
+        (RUNNING._replace(health=Health.UNKNOWN, share_read=0.345), "? reading 34%"),
+        (RUNNING._replace(health=Health.UNKNOWN), "? not judged yet"),
     ],
 )
 @pytest.mark.parametrize("width", WIDTHS)
@@ -171,7 +170,7 @@ def test_the_health_stands_at_the_right(status: RunStatus, badge: str, width: in
 @pytest.mark.parametrize("state", ["running", "unknown"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_silence_turns_a_run_stale(state: str, width: int) -> None:
-    status = replace(RUNNING, state=state)
+    status = RUNNING._replace(state=state)
     fresh = shown(status, width, now=997.0 + 9)
     stale = shown(status, width, now=997.0 + 260)
     assert "STALE" not in fresh[0]
@@ -190,48 +189,48 @@ def test_staleness_is_a_style_too() -> None:
 
 
 def test_a_slow_logger_may_be_silent_for_five_of_its_intervals() -> None:
-    slow = replace(RUNNING, interval_seconds=60.0)
+    slow = RUNNING._replace(interval_seconds=60.0)
     assert not freshness(slow, 997.0 + 299).is_stale
     assert freshness(slow, 997.0 + 301).is_stale
 
 
 def test_a_finished_run_is_old_but_not_stale() -> None:
-    first, second = shown(replace(RUNNING, state="finished"), now=997.0 + 7300)
+    first, second = shown(RUNNING._replace(state="finished"), now=997.0 + 7300)
     assert "STALE" not in first
     assert "last line 2 h ago" in second
 
 
 def test_a_lag_is_told_and_makes_stale_when_it_is_long_or_grows() -> None:
-    assert "lag" not in shown(replace(RUNNING, lag_seconds=0.4))[1]
-    behind = replace(RUNNING, lag_seconds=4.0)
+    assert "lag" not in shown(RUNNING._replace(lag_seconds=0.4))[1]
+    behind = RUNNING._replace(lag_seconds=4.0)
     assert "lag 4 s" in shown(behind)[1]
     assert "STALE" not in "".join(shown(behind))
     assert "STALE" in shown(behind, growths=3)[1]
-    assert "STALE" in shown(replace(RUNNING, lag_seconds=30.0))[1]
-    reading = replace(RUNNING, lag_seconds=30.0, share_read=0.5)
+    assert "STALE" in shown(RUNNING._replace(lag_seconds=30.0))[1]
+    reading = RUNNING._replace(lag_seconds=30.0, share_read=0.5)
     assert "STALE" not in "".join(shown(reading))
     assert "reading 50%" in shown(reading)[1]
 
 
 def test_before_any_line_the_header_says_what_it_waits_for() -> None:
     assert "waiting for /x/train.log" in shown(None)[1]
-    waiting = replace(RUNNING, last_line_at=None)
+    waiting = RUNNING._replace(last_line_at=None)
     assert "waiting for ~/runs/bert/train.log" in shown(waiting)[1]
     assert "ago" not in shown(waiting)[1]
 
 
 def test_a_file_that_is_not_followed_is_said_to_be_so() -> None:
-    assert "not followed" in shown(replace(RUNNING, files=(replace(LOG, mode=""),)))[1]
+    assert "not followed" in shown(RUNNING._replace(files=(LOG._replace(mode=""),)))[1]
 
 
 def test_thinned_data_are_said_to_be_so() -> None:
-    assert "1 row in 8 kept" in shown(replace(RUNNING, thinned=8), 160)[1]
+    assert "1 row in 8 kept" in shown(RUNNING._replace(thinned=8), 160)[1]
 
 
 def test_a_share_is_full_only_when_all_is_done() -> None:
-    almost, _ = shown(replace(RUNNING, step=99_990, eta_seconds=None))
+    almost, _ = shown(RUNNING._replace(step=99_990, eta_seconds=None))
     assert "─ 99%" in almost
-    done, _ = shown(replace(RUNNING, step=100_000, state="finished"))
+    done, _ = shown(RUNNING._replace(step=100_000, state="finished"))
     assert "━ 100%" in done
 
 
@@ -311,10 +310,10 @@ def test_an_update_paints_what_changed_and_nothing_else(
             header.status = RUNNING
             await pilot.pause()
             painted = Painted(header, monkeypatch)
-            header.status = replace(RUNNING)
+            header.status = RUNNING._replace()
             header.position = (1, 1)
             assert painted.cells == 0
-            header.status = replace(RUNNING, step=12_301)
+            header.status = RUNNING._replace(step=12_301)
             assert painted.cells == 1
             painted.forget()
             header.position = (2, 5)
@@ -330,12 +329,12 @@ def test_a_lag_that_grows_from_status_to_status_makes_stale() -> None:
         header = RunHeader(now=Clock())
         async with Host(header).run_test(size=(120, 10)) as pilot:
             for lag in (2.0, 3.0, 4.0):
-                header.status = replace(RUNNING, lag_seconds=lag)
+                header.status = RUNNING._replace(lag_seconds=lag)
             await pilot.pause()
             assert "STALE" not in "".join(rows_on_screen(header))
-            header.status = replace(RUNNING, lag_seconds=5.0)
+            header.status = RUNNING._replace(lag_seconds=5.0)
             assert "STALE" in "".join(rows_on_screen(header))
-            header.status = replace(RUNNING, lag_seconds=1.5)
+            header.status = RUNNING._replace(lag_seconds=1.5)
             assert "STALE" not in "".join(rows_on_screen(header))
 
     asyncio.run(flow())
@@ -344,7 +343,7 @@ def test_a_lag_that_grows_from_status_to_status_makes_stale() -> None:
 def test_the_header_follows_the_size_and_the_theme(monkeypatch: pytest.MonkeyPatch) -> None:
     async def flow() -> None:
         header = RunHeader(now=Clock())
-        header.status = replace(RUNNING, name="[red]x[/red]")
+        header.status = RUNNING._replace(name="[red]x[/red]")
         app = Host(header)
         async with app.run_test(size=(160, 10)) as pilot:
             assert header.size.height == 2
@@ -370,5 +369,5 @@ def _styles(header: RunHeader) -> list[Any]:
 def test_infinite_patience_is_not_asked_for() -> None:
     odd: Iterable[float] = (math.nan, math.inf)
     for interval in odd:
-        assert freshness(replace(RUNNING, interval_seconds=interval), 9e9) != Freshness()
-        assert freshness(replace(RUNNING, interval_seconds=interval), 9e9).is_stale
+        assert freshness(RUNNING._replace(interval_seconds=interval), 9e9) != Freshness()
+        assert freshness(RUNNING._replace(interval_seconds=interval), 9e9).is_stale

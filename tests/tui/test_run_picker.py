@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -177,13 +176,13 @@ def test_a_click_points_and_the_second_opens() -> None:
 def test_the_cursor_stays_on_its_run_while_rows_come_and_go() -> None:
     async def check(pilot: Pilot[None], picker: RunPicker) -> None:
         await pilot.press("down")
-        newer = tuple(replace(row, modified=NOW) for row in ROWS[1:])
+        newer = tuple(row._replace(modified=NOW) for row in ROWS[1:])
         picker.set_rows((*newer, ROWS[0], RunRow(9, "new", "/here/new", modified=NOW)))
         assert picker.table.current is not None
         assert picker.table.current.name == "alpha"
         picker.set_rows(ROWS[1:])
         assert picker.table.current.name != "alpha"
-        picker.update_rows((replace(ROWS[2], state="running", name="renamed"),))
+        picker.update_rows((ROWS[2]._replace(state="running", name="renamed"),))
         assert "renamed" in names(picker)
 
     pick(check)
@@ -209,7 +208,7 @@ def test_only_what_changed_is_drawn_again() -> None:
         picker.table.tick()
         await pilot.pause()
         assert drawn == []
-        picker.update_rows((replace(ROWS[0], last_loss=1.25),))
+        picker.update_rows((ROWS[0]._replace(last_loss=1.25),))
         await pilot.pause()
         assert set(drawn) == {1}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +84,7 @@ class CurveBook:
             places = AxisPlaces(number, run, axis, reference, self.envelopes)
             mine = find_marks(places, diagnoses.get(number), self._rates_of(number, run), *part)
             if len(first) > 1:
-                mine = [replace(mark, label=f"{run.name}: {mark.label}") for mark in mine]
+                mine = [mark._replace(label=f"{run.name}: {mark.label}") for mark in mine]
             marks += mine
         return marks
 

@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from mltd.analyzers.core.finding import Severity
@@ -257,7 +256,7 @@ def is_same_but_for_clock(one: RunStatus | None, other: RunStatus) -> bool:
     eta = other.eta_seconds
     if one.eta_seconds is not None and eta is not None and abs(one.eta_seconds - eta) < 30:
         eta = one.eta_seconds
-    return one == replace(other, lag_seconds=lag, eta_seconds=eta)
+    return one == other._replace(lag_seconds=lag, eta_seconds=eta)
 
 
 def _modified(path: Path) -> float | None:

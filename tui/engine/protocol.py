@@ -1,15 +1,15 @@
 """What the screen asks the engine, and what the engine tells the screen.
 
 Plain values only, so that they cross a pipe and so that the screen needs neither numpy nor a
-file. Times are seconds, moments are seconds since 1970, numbers may be NaN or infinite.
+file. Tuples rather than dataclasses, because three dozen of those would cost each start 20 ms.
+Times are seconds, moments are seconds since 1970, numbers may be NaN or infinite.
 """
 
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from mltd.analyzers.core.verdict import Diagnosis
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 # -- facts about runs ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(NamedTuple):
     """One file of a run, and how it is followed."""
 
     path: str
@@ -44,8 +43,7 @@ class Health(StrEnum):
     CRITICAL = "critical"
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatus:
+class RunStatus(NamedTuple):
     """How a run is doing, for its header."""
 
     run: int
@@ -74,8 +72,7 @@ class RunStatus:
     files: tuple[LogFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesInfo:
+class SeriesInfo(NamedTuple):
     """One metric of a run."""
 
     key: str
@@ -98,8 +95,7 @@ class SeriesInfo:
     """The one that stands for its role."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(NamedTuple):
     """One line of the run picker."""
 
     run: int
@@ -123,26 +119,24 @@ class RunRow:
 # -- curves --------------------------------------------------------------------------------
 
 
-def _doubles() -> array[float]:
-    return array("d")
+_NO_NUMBERS: array[float] = array("d")
+_NO_COUNTS: array[int] = array("q")
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePass:
+class CurvePass(NamedTuple):
     """Buckets of one pass over the axis, left to right; a restarted run makes several."""
 
-    x: array[float] = field(default_factory=_doubles)
-    low: array[float] = field(default_factory=_doubles)
-    high: array[float] = field(default_factory=_doubles)
-    mean: array[float] = field(default_factory=_doubles)
+    x: array[float] = _NO_NUMBERS
+    low: array[float] = _NO_NUMBERS
+    high: array[float] = _NO_NUMBERS
+    mean: array[float] = _NO_NUMBERS
     """Extremes and mean of the finite values; NaN if the bucket has none."""
-    count: array[int] = field(default_factory=lambda: array("q"))
-    bad: array[int] = field(default_factory=lambda: array("q"))
+    count: array[int] = _NO_COUNTS
+    bad: array[int] = _NO_COUNTS
     """How many values are NaN or infinite."""
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(NamedTuple):
     """One metric over the wished range, in at most as many buckets as were asked for."""
 
     run: int
@@ -164,8 +158,7 @@ class MarkKind(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """Something that happened at a place of the axis."""
 
     x: float
@@ -177,8 +170,7 @@ class Mark:
     """Where the log says so; 0 if it does not."""
 
 
-@dataclass(frozen=True, slots=True)
-class CurveRequest:
+class CurveRequest(NamedTuple):
     """Metrics of one or several runs over a stretch of an axis."""
 
     ticket: int
@@ -191,8 +183,7 @@ class CurveRequest:
     buckets: int = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
+class Curves(NamedTuple):
     """The answer to a `CurveRequest`; sent again whenever the curves grew."""
 
     ticket: int
@@ -203,8 +194,7 @@ class Curves:
     marks: tuple[Mark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HeatRequest:
+class HeatRequest(NamedTuple):
     """Norms per layer over a stretch of steps."""
 
     ticket: int
@@ -214,13 +204,12 @@ class HeatRequest:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Heat:
+class Heat(NamedTuple):
     """Layers x steps; `cells[layer][column]` is the mean norm there, NaN if there is none."""
 
     ticket: int
     layers: tuple[str, ...] = ()
-    columns: array[float] = field(default_factory=_doubles)
+    columns: array[float] = _NO_NUMBERS
     """Step at the middle of each column."""
     cells: tuple[array[float], ...] = ()
     bad: tuple[tuple[int, int], ...] = ()
@@ -228,8 +217,7 @@ class Heat:
     axis: str = "step"
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceRequest:
+class PlaceRequest(NamedTuple):
     """Which step does a line of a log belong to (`x` empty), or which line a step (`line` 0)?"""
 
     ticket: int
@@ -242,8 +230,7 @@ class PlaceRequest:
     """The metric whose line is wanted; any if empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The answer to a `PlaceRequest`; what is not known is 0 or None."""
 
     ticket: int
@@ -253,8 +240,7 @@ class Place:
     x: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CompareRequest:
+class CompareRequest(NamedTuple):
     """Two runs side by side."""
 
     ticket: int
@@ -262,8 +248,7 @@ class CompareRequest:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class CompareRow:
+class CompareRow(NamedTuple):
     """One metric in both runs, at the last place that both have reached."""
 
     name: str
@@ -279,8 +264,7 @@ class CompareRow:
     """None if neither direction is better."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The answer to a `CompareRequest`."""
 
     ticket: int
@@ -292,8 +276,7 @@ class Comparison:
 # -- wishes of the screen ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(NamedTuple):
     """Find the runs with these names (or below this directory) and follow what is named."""
 
     names: tuple[str, ...]
@@ -302,15 +285,13 @@ class Open:
     """Only list what is there; nothing is followed until it is selected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(NamedTuple):
     """This run is being looked at: it is read first and told about in full."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """Send a row for every known run, and again when one changes, until `False` comes."""
 
     is_wanted: bool
@@ -319,37 +300,32 @@ class Survey:
 # -- news of the engine --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RunsFound:
+class RunsFound(NamedTuple):
     """The runs that there are, in order; their numbers are their places in this list."""
 
     rows: tuple[RunRow, ...]
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """Newer rows of some runs."""
 
     rows: tuple[RunRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Grew:
+class Grew(NamedTuple):
     """These files changed; told at once, before anything is read from them."""
 
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StatusChanged:
+class StatusChanged(NamedTuple):
     """A run's header is out of date."""
 
     status: RunStatus
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesChanged:
+class SeriesChanged(NamedTuple):
     """The metrics of a run, those worth looking at first before the others."""
 
     run: int
@@ -358,16 +334,14 @@ class SeriesChanged:
     """There are norms per layer for a heat map."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosed:
+class Diagnosed(NamedTuple):
     """A new verdict about a run."""
 
     run: int
     diagnosis: Diagnosis
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """Something went wrong that a user should know; the engine goes on."""
 
     message: str

@@ -63,6 +63,11 @@ class LogFeed:
         self._task: asyncio.Task[None] | None = None
         self._others: set[asyncio.Task[None]] = set()
 
+    @property
+    def is_busy(self) -> bool:
+        """True while somebody waits for lines."""
+        return self._task is not None and not self._task.done()
+
     def open(self, path: str) -> None:
         """Read another file from now on."""
         self.path = path
@@ -72,7 +77,7 @@ class LogFeed:
     def want(self, goal: Goal) -> None:
         """Read the lines for a goal; one that nobody waits for any more is dropped."""
         self._goal = goal
-        if self._task is None or self._task.done():
+        if not self.is_busy:
             self._task = asyncio.create_task(self._serve())
 
     def set_filter(self, conditions: Conditions, near: int) -> None:
@@ -94,11 +99,13 @@ class LogFeed:
     async def close(self) -> None:
         """End everything that is under way."""
         self._stop_filter()
-        tasks = {*self._others} | ({self._task} if self._task else set())
-        for task in tasks:
+        if self._task is not None:
+            self._task.cancel()
+        if self._others:
+            # Processes are seen to their end, but a dead file server is not waited for.
+            await asyncio.wait(self._others, timeout=1.0)
+        for task in self._others:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=1.0)
 
     def _stop_filter(self) -> None:
         if self.filter is not None:

@@ -86,11 +86,7 @@ class OpenLog:
         if self._is_unpacking:
             self._is_unpacking = self._text.copy_more()
             return True
-        counted = self._numbers.size
-        length = min(SLICE_BYTES, self._text.size - counted)
-        data = self._text.read_at(counted, length) if length > 0 else b""
-        self._numbers.extend(data)
-        return bool(data)
+        return self._count()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -103,6 +99,16 @@ class OpenLog:
             self._numbers = LineNumbers(self._text.read_at, start=self._text.start)
         if self._text.has_copy:
             self._is_unpacking = self._text.copy_more()
+        # What a file grows by usually is counted at once, so that its lines have numbers.
+        if 0 < self._text.size - self._numbers.size <= SLICE_BYTES:
+            self._count()
+
+    def _count(self) -> bool:
+        counted = self._numbers.size
+        length = min(SLICE_BYTES, self._text.size - counted)
+        data = self._text.read_at(counted, length) if length > 0 else b""
+        self._numbers.extend(data)
+        return bool(data)
 
     def _window(self, lines: list[TextLine]) -> Window:
         numbers = self._numbers.numbers_at(line.offset for line in lines)

@@ -52,7 +52,7 @@ class Painter:
     def row(self, line: TextLine, matches: FindMatches, left: int, width: int) -> Strip:
         """The part of a line that is seen from column `left` on, exactly `width` cells."""
         # Every cell has at most one character and the marks that sit on it.
-        strip = self._paint(line, matches, (left + width + 2) * (1 + MOST_COMBINED))
+        strip = Strip(self._paint(line, matches, (left + width + 2) * (1 + MOST_COMBINED)))
         is_longer = strip.cell_length > left + width
         seen = strip.crop(left, left + width - is_longer)
         if is_longer and width > 0:
@@ -61,12 +61,10 @@ class Painter:
 
     def rows(self, line: TextLine, matches: FindMatches, width: int) -> list[Strip]:
         """All rows of a wrapped line, each exactly `width` cells; at least one."""
-        strip = self._paint(line, matches, LONGEST_WRAPPED)
-        cuts = _cuts(strip.text, width)
-        parts = strip.divide([*cuts, strip.cell_length]) if cuts else [strip]
-        return [part.adjust_cell_length(width, self.background) for part in parts]
+        rows = _wrap(self._paint(line, matches, LONGEST_WRAPPED), width)
+        return [Strip(row).adjust_cell_length(width, self.background) for row in rows]
 
-    def _paint(self, line: TextLine, matches: FindMatches, longest: int) -> Strip:
+    def _paint(self, line: TextLine, matches: FindMatches, longest: int) -> list[Segment]:
         shown = shown_text(line.data)
         text = shown.text[:longest]
         pieces = self._pieces(text, shown, matches(text))
@@ -75,7 +73,7 @@ class Painter:
             left_out += len(shown.text) - longest
         if left_out:
             pieces.append((f" … {left_out:,} more", self.style("log-control")))
-        return Strip(_expand_tabs(pieces))
+        return _expand_tabs(pieces)
 
     def _pieces(self, text: str, shown: ShownText, matches: Spans) -> list[tuple[str, Style]]:
         """Stretches of one style: what the line is, then its parts, then what is searched for."""
@@ -139,16 +137,34 @@ def _expand_tabs(pieces: list[tuple[str, Style]]) -> list[Segment]:
     return segments
 
 
-def _cuts(text: str, width: int) -> list[int]:
-    """Columns at which a line is wrapped, so that no wide character is cut in two."""
+def _wrap(segments: list[Segment], width: int) -> list[list[Segment]]:
+    """Rows of at most `width` cells; no wide character is cut in two."""
+    rows: list[list[Segment]] = [[]]
+    room = width
+    for text, style, _control in segments:
+        start = 0
+        while start < len(text):
+            end, cells = _fitting(text, start, room)
+            if end == start and room == width:
+                # A wide character in a single column: it will be cut after all.
+                end, cells = start + 1, width
+            if end > start:
+                rows[-1].append(Segment(text[start:end], style))
+                room -= cells
+                start = end
+            if start < len(text):
+                rows.append([])
+                room = width
+    return rows
+
+
+def _fitting(text: str, start: int, room: int) -> tuple[int, int]:
+    """How far a text goes in some cells, with the marks on its last letter, and their number."""
     if text.isascii():
-        return list(range(width, len(text), width))
-    cuts: list[int] = []
-    column = row_start = 0
-    for character in text:
-        size = cell_len(character)
-        if column + size > row_start + width and column > row_start:
-            cuts.append(column)
-            row_start = column
-        column += size
-    return cuts
+        end = min(len(text), start + room)
+        return end, end - start
+    end, cells = start, 0
+    while end < len(text) and cells + (size := cell_len(text[end])) <= room:
+        cells += size
+        end += 1
+    return end, cells

@@ -76,7 +76,7 @@ class LineScanner:
         self._process = process
         self._reading = asyncio.create_task(self._read(process))
         if self._is_stopped:
-            self.stop()
+            await self.closed()
         else:
             self._ask_for(size, near)
 

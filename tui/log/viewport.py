@@ -53,10 +53,14 @@ class Viewport:
         return rows[: self.height]
 
     @property
+    def shows_end(self) -> bool:
+        """True if the last row of the file is on the screen."""
+        return self.reaches_end and (self.top, self.skip) >= self._last_top()
+
+    @property
     def is_at_end(self) -> bool:
-        """True if the last line is the current one, and wholly on the screen."""
-        is_last = self.reaches_end and self.cursor >= len(self.lines) - 1
-        return is_last and (self.top, self.skip) >= self._last_top()
+        """True if the last line is the current one, and its last row on the screen."""
+        return self.cursor >= len(self.lines) - 1 and self.shows_end
 
     def show_end(self) -> None:
         """The last row at the bottom; the last line is the current one."""
@@ -91,13 +95,19 @@ class Viewport:
 
     def reveal(self) -> None:
         """Scroll as little as possible so that the current line is on the screen."""
-        if self.cursor < self.top or (self.cursor == self.top and self.skip):
-            self.top, self.skip = self.cursor, 0
+        if not self.lines:
             return
-        below = self._rows_between((self.top, self.skip), (self.cursor + 1, 0)) - self.height
-        if below > 0:
-            room = self._rows_between((self.top, self.skip), (self.cursor, 0))
-            self._advance(min(below, room))
+        count = self._row_count(self.lines[self.cursor])
+        if self.cursor < self.top:
+            # Of a line that is higher than the screen the end is met first.
+            self.top, self.skip = self.cursor, max(0, count - self.height)
+        elif self.cursor == self.top and self.skip and count <= self.height:
+            self.skip = 0
+        else:
+            start = (self.top, self.skip)
+            below = self._rows_between(start, (self.cursor + 1, 0)) - self.height
+            if below > 0:
+                self._advance(min(below, max(0, self._rows_between(start, (self.cursor, 0)))))
 
     def hidden_rows(self) -> tuple[int, int]:
         """Rows of the current line above and below the screen."""

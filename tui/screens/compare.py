@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,14 +10,16 @@ from textual.containers import Container
 from textual.content import Content
 from textual.getters import query_one
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from ..change_text import Verdict, change_of
-from ..engine.protocol import CompareRow, Comparison
+from ..engine.protocol import CompareRow, Comparison, Curves
 from ..escaping import printable
 from ..quantities import short_value
 from ..widgets.compare_table import CompareTable, place_of, usual_place
+
+if TYPE_CHECKING:
+    from ..widgets.curves_pane import CurvesPane
 
 
 class CompareScreen(Screen[None]):
@@ -34,7 +36,7 @@ class CompareScreen(Screen[None]):
         before_name: str,
         after_name: str,
         comparison: Comparison | None = None,
-        curves: Widget | None = None,
+        curves: CurvesPane | None = None,
     ) -> None:
         super().__init__()
         self._names = (before_name, after_name)
@@ -63,6 +65,11 @@ class CompareScreen(Screen[None]):
         self._comparison = comparison
         if self.is_mounted:
             self._show()
+
+    def set_curves(self, curves: Curves) -> None:
+        """There are curves, or newer ones; they may be somebody else's."""
+        if self._curves is not None:
+            self._curves.set_curves(curves)
 
     def _show(self) -> None:
         rows = self._comparison.rows if self._comparison is not None else ()

@@ -23,7 +23,7 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="log.filter_cancel"),
-        Binding("ctrl+x", "clear", "Show all", id="log.filter_clear"),
+        Binding("ctrl+r", "clear", "Show all", id="log.filter_clear"),
         Binding("enter", "apply", "Apply", show=False, id="log.filter_apply", priority=True),
     ]
 
@@ -52,7 +52,7 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
                 rank = str(now.rank) if now.rank >= 0 else ""
                 yield Input(rank, id="log-filter-rank", placeholder="any")
             yield Static("", id="log-filter-problem", markup=False)
-            keys = "enter apply  space choose  tab next  ctrl+x show all  esc cancel"
+            keys = "enter apply   space choose   ctrl+r show all   esc cancel"
             yield Static(Content(keys), id="log-filter-keys")
 
     @on(Input.Changed)

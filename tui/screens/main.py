@@ -14,7 +14,7 @@ from textual.getters import query_one
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from ..engine.protocol import (
     Curves,
@@ -32,19 +32,20 @@ from ..engine.protocol import (
     StatusChanged,
     Wish,
 )
-from ..evidence_place import LinePlace, SeriesPlace, place_of
 from ..run_book import RunBook
 from ..terminal import too_small
-from ..widgets.curves_pane import CurvesPane
-from ..widgets.findings_pane import FindingsPane
-from ..widgets.heat_map import HeatMap
+from ..widgets.key_line import KeyLine
 from ..widgets.log_pane import LogPane
 from ..widgets.run_header import RunHeader
 
 if TYPE_CHECKING:
     from textual.events import Resize
 
+    from ..evidence_place import SeriesPlace
     from ..log.reader import LogReader
+    from ..widgets.curves_pane import CurvesPane
+    from ..widgets.findings_pane import FindingsPane
+    from ..widgets.heat_map import HeatMap
 
 VIEWS = {"overview": "", "curves": "curves", "findings": "findings", "log": "log", "heat": "heat"}
 """Views by name, and the pane that has each of them to itself; the overview shows three."""
@@ -76,16 +77,19 @@ class MainScreen(Screen[None]):
         (140, "-wide"),
     ]
     header = query_one("#run-header", RunHeader)
-    curves = query_one("#curves", CurvesPane)
-    findings = query_one("#findings", FindingsPane)
     log_pane = query_one("#log", LogPane)
-    heat = query_one("#heat", HeatMap)
+    curves: CurvesPane
+    findings: FindingsPane
+    heat: HeatMap
 
     @dataclass
     class Wished(Message):
         """The engine is to do something."""
 
         wish: Wish
+
+    class Furnished(Message):
+        """All panes are there."""
 
     @dataclass
     class Adopted(Message):
@@ -103,18 +107,19 @@ class MainScreen(Screen[None]):
         self._tickets = 1_000_000
         self._jump: tuple[int, str] = (0, "")
         self._view = "overview"
+        self._is_furnished = False
+        """True once all panes are there; the log and its last line come first."""
 
     def compose(self) -> ComposeResult:
-        """All panes; views only show and hide them, so that none loses its place."""
+        """The log first; what takes longer to load gets its place kept."""
         yield RunHeader(id="run-header")
         with Container(id="body", classes="view-overview"):
-            yield CurvesPane(id="curves")
-            yield FindingsPane(id="findings")
+            yield Static(classes="pane kept")
+            yield Static(classes="pane kept")
             yield LogPane(self._reader, id="log")
-            yield HeatMap(id="heat")
         yield Static(id="too-small", markup=False)
         yield Static(id="hint", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         """Show the end of the log before anything else is known."""
@@ -123,6 +128,31 @@ class MainScreen(Screen[None]):
             self.log_pane.set_files(tuple(LogFile(path) for path in self._named))
         self.set_interval(1.0, self.header.tick)
         self.log_pane.focus()
+        self.call_after_refresh(self._furnish)
+
+    async def _furnish(self) -> None:
+        """Bring in the other panes, now that the first picture is there.
+
+        Views only show and hide them, so that none loses its place.
+        """
+        from ..widgets.curves_pane import CurvesPane
+        from ..widgets.findings_pane import FindingsPane
+        from ..widgets.heat_map import HeatMap
+
+        self.curves = CurvesPane(id="curves")
+        self.curves.is_ascii = self.has_class("ascii") or self.app.has_class("ascii")
+        self.findings = FindingsPane(id="findings")
+        self.heat = HeatMap(id="heat")
+        with self.app.batch_update():
+            body = self.query_one("#body")
+            await body.query(".kept").remove()
+            await body.mount(self.curves, self.findings, before=self.log_pane)
+            await body.mount(self.heat)
+        self._is_furnished = True
+        self.post_message(self.Furnished())
+        self._show_status()
+        self._show_series()
+        self.findings.set_diagnosis(self.book.selected, self.book.current.diagnosis)
 
     def on_resize(self, event: Resize) -> None:
         """Below a certain size a sentence is better than a broken layout."""
@@ -141,16 +171,18 @@ class MainScreen(Screen[None]):
         match news:
             case Grew():
                 self.log_pane.files_grew(news.paths)
+            case RunsFound():
+                self.header.position = self.book.position
+            case StatusChanged() if news.status.run == self.book.selected:
+                self._show_status()
+            case _ if not self._is_furnished:
+                pass
             case Curves():
                 self.curves.set_curves(news)
             case Heat():
                 self.heat.set_heat(news)
             case Place():
                 self._arrive(news)
-            case RunsFound():
-                self.header.position = self.book.position
-            case StatusChanged() if news.status.run == self.book.selected:
-                self._show_status()
             case SeriesChanged() if news.run in (self.book.selected, *self.book.overlay):
                 self._show_series()
             case Diagnosed() if news.run == self.book.selected:
@@ -164,9 +196,10 @@ class MainScreen(Screen[None]):
         self.book.overlay = tuple(n for n in self.book.overlay if n != run)
         self.post_message(self.Wished(Select(run)))
         self.header.position = self.book.position
-        self.findings.set_diagnosis(run, self.book.current.diagnosis)
         self._show_status()
-        self._show_series()
+        if self._is_furnished:
+            self.findings.set_diagnosis(run, self.book.current.diagnosis)
+            self._show_series()
 
     def overlay(self, runs: tuple[int, ...]) -> None:
         """Draw other runs over the selected one."""
@@ -175,7 +208,8 @@ class MainScreen(Screen[None]):
 
     def make_curves(self, others: tuple[int, ...]) -> CurvesPane:
         """Another pane of curves, with the selected run and others drawn over it."""
-        pane = CurvesPane()
+        pane = type(self.curves)()
+        pane.is_ascii = self.curves.is_ascii
         book = self.book
         pane.set_series(book.selected, book.name(book.selected), book.current.series)
         pane.set_overlay(tuple((run, book.name(run), book.of(run).series) for run in others))
@@ -194,7 +228,8 @@ class MainScreen(Screen[None]):
         self.header.status = status
         if status is not None:
             self.log_pane.set_files(status.files)
-            self.findings.is_reading = status.share_read < 1.0
+            if self._is_furnished:
+                self.findings.is_reading = status.share_read < 1.0
 
     def _show_series(self) -> None:
         book = self.book
@@ -210,6 +245,8 @@ class MainScreen(Screen[None]):
 
     def on_findings_pane_evidence_chosen(self, event: FindingsPane.EvidenceChosen) -> None:
         """Show the place that a piece of evidence names."""
+        from ..evidence_place import LinePlace, SeriesPlace, place_of
+
         place = place_of(event.evidence)
         if isinstance(place, SeriesPlace):
             self._show_metric(event.run, place)
@@ -278,7 +315,7 @@ class MainScreen(Screen[None]):
         self.curves.show_x("step", event.x)
 
     def _want_heat(self, columns: int = 0) -> None:
-        wanted = columns or max(20, self.heat.size.width - 24)
+        wanted = columns or self.heat.columns
         self._tickets += 1
         self.post_message(self.Wished(HeatRequest(self._tickets, self.book.selected, wanted)))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Self
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
@@ -21,10 +22,25 @@ from ..log.viewport import Viewport
 from ..log.window import LogLine, Window
 from ..pane import Pane
 
+P = TypeVar("P", bound=Pane)
+G = ParamSpec("G")
 NUMBERED_COLUMNS = 60
 """A narrower pane has no room for line numbers."""
 MOST_REMEMBERED = 1000
 """Lines whose cells are kept."""
+
+
+def guarded(method: Callable[Concatenate[P, G], None]) -> Callable[Concatenate[P, G], None]:
+    """For what the event loop calls itself: what goes wrong in it is a notice."""
+
+    @wraps(method)
+    def call(self: P, *given: G.args, **named: G.kwargs) -> None:
+        try:
+            method(self, *given, **named)
+        except Exception as error:  # noqa: BLE001 - a broken pane must not end the app
+            self.report_failure(error)
+
+    return call
 
 
 class LogCanvas(Pane):
@@ -136,12 +152,13 @@ class LogCanvas(Pane):
         strips: list[Strip] = []
         visible = self.viewport.visible()
         thumb = self._thumb([line for line, _row in visible])
-        has_cursor = self.has_focus or self.points_out
+        cursor = self.viewport.cursor if self.has_focus or self.points_out else -1
+        pointed = self._paint_line(current, self.viewport.lines[cursor]) if cursor >= 0 else []
         for y, (index, row) in enumerate(visible):
             line = self.viewport.lines[index]
-            is_current = has_cursor and index == self.viewport.cursor
+            is_current = index == cursor
             painter = current if is_current else plain
-            cells = self._paint_line(painter, line) if is_current else self._remembered(line)
+            cells = pointed if is_current else self._remembered(line)
             gutter = self._gutter(painter, line, row, is_current=is_current)
             edge = self._edge(plain, y in thumb)
             strips.append(Strip.join([gutter, cells[min(row, len(cells) - 1)], edge]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 
@@ -15,14 +14,12 @@ from ..escaping import printable
 from ..log.painting import no_matches
 from ..log.reader import LogReader
 from ..log.searching import LogSearch, Step
+from .log_canvas import guarded
+from .log_following import LogFollowing
 from .log_search_bar import LINE, SEARCH, LogSearchBar
-from .log_view import LogView
-
-STATUS_SECONDS = 0.2
-"""Between two updates of how far a search got."""
 
 
-class LogSearching(LogView):
+class LogSearching(LogFollowing):
     """A view with a search bar; what is searched is what is shown."""
 
     def __init__(
@@ -35,7 +32,6 @@ class LogSearching(LogView):
         super().__init__(reader, id=id, clock=clock)
         self.search: LogSearch | None = None
         self._search_from: tuple[int, bool] | None = None
-        self._is_telling = False
         self._is_learning = False
 
     def compose(self) -> ComposeResult:
@@ -116,6 +112,7 @@ class LogSearching(LogView):
         self.search = None
         self.find_matches = no_matches
 
+    @guarded
     def _search_changed(self) -> None:
         """More was found; the first match is shown at once, the count now and then."""
         search = self.search
@@ -125,13 +122,12 @@ class LogSearching(LogView):
             if step is not None:
                 self._search_from = None
                 self._step(step, "end" if backwards else "top")
-        if not self._is_telling:
-            self._is_telling = True
-            asyncio.get_running_loop().call_later(STATUS_SECONDS, self._tell_search)
+        self.tell_soon()
 
-    def _tell_search(self) -> None:
-        self._is_telling = False
-        self._retitle()
+    @guarded
+    def tell(self) -> None:
+        """Also where the matches on the screen are."""
+        super().tell()
         self._learn_matches()
 
     def say(self, note: str) -> None:

@@ -1,10 +1,8 @@
-"""A log on the screen that follows its end, or stays where the user left it."""
+"""A log on the screen: going to places of it, and saying where one is."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 from mltd.runs.sources.line_scan import Conditions
@@ -12,29 +10,24 @@ from mltd.runs.sources.line_scan import Conditions
 from ..escaping import printable
 from ..log import titles
 from ..log.feed import Goal, Kind, LogFeed, Taken
-from ..log.pacing import Pacer
 from ..log.reader import LogReader
-from ..log.window import Window
 from .log_canvas import LogCanvas
 
-COUNT_SECONDS = 0.5
-"""Between two counts of the lines that came while the log is paused."""
 PATIENCE_SECONDS = 0.5
 """After so long without an answer the pane says that it waits for the file."""
 
 
 class LogView(LogCanvas):
-    """Moves through one file; knows nothing of searching or of keys."""
+    """Moves through one file; knows nothing of its growth, of searching or of keys."""
 
     def __init__(
         self,
         reader: LogReader,
         *,
         id: str | None = None,  # noqa: A002 - Textual's name for it
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(id=id)
-        self.feed = LogFeed(reader, self._taken, self._filter_changed, self.report_failure)
+        self.feed = LogFeed(reader, self._taken, self.filter_changed, self.report_failure)
         self.is_following = True
         self.new_lines = 0
         """Lines that came below what is shown since the log is paused."""
@@ -43,10 +36,6 @@ class LogView(LogCanvas):
         self.conditions = Conditions()
         self.note = ""
         """Something to say until the next key."""
-        self._clock = clock
-        self._pacer = Pacer()
-        self._due: float | None = None
-        self._wake: asyncio.TimerHandle | None = None
         self._place = 0
         self._wanted_line = 0
         self._owed_rows = self._owed_lines = 0
@@ -57,16 +46,8 @@ class LogView(LogCanvas):
         """The file that is shown; empty if there is none."""
         return self.feed.path
 
-    def on_mount(self) -> None:
-        """Begin to hear from the reader."""
-        self.feed.reader.listen(self._reader_has_news)
-        self._retitle()
-
     async def on_unmount(self) -> None:
         """Let go of everything that is under way."""
-        self.feed.reader.forget(self._reader_has_news)
-        if self._wake is not None:
-            self._wake.cancel()
         await self.feed.close()
 
     def on_resize(self) -> None:
@@ -83,6 +64,8 @@ class LogView(LogCanvas):
         else:
             self.viewport.scroll(0)
             self.viewport.reveal()
+        if self.viewport.needs_more():
+            self._want_again()
         self._arrived()
 
     def open_file(self, path: str) -> None:
@@ -147,10 +130,12 @@ class LogView(LogCanvas):
         """Move the screen, and the current line with it if it would be left behind."""
         self._prepare_to_move(rows)
         owed = self.viewport.scroll(rows)
-        if owed and self._is_file_end(rows):
-            self.viewport.move(len(self.viewport.lines) if rows > 0 else -len(self.viewport.lines))
-        elif owed:
+        if owed and not self._is_file_end(rows):
             self._owed_rows = owed if rows > 0 else -owed
+        elif rows > 0 and self.viewport.shows_end:
+            self.viewport.show_end()
+        elif owed:
+            self.viewport.move(-len(self.viewport.lines))
         self._moved(rows)
 
     def move_lines(self, lines: int) -> None:
@@ -209,14 +194,16 @@ class LogView(LogCanvas):
         before, self.window = self.window, window
         if before is not None and before.generation not in (0, window.generation):
             self.began_anew()
-            if not self.is_following and goal.kind is not Kind.KEEP:
-                goal = Goal(Kind.KEEP)
+            if not self.is_following:
+                self.feed.want(Goal(Kind.OFFSET, window.start))
+                return
         elif before is not None and not before.generation and window.generation:
             self.appeared()
         if goal.kind is Kind.LINE and taken.place is None:
             self._wanted_line = goal.value
             self.note = f"looking for line {goal.value:,}"
             self._arrived()
+            self.took(is_flood=False)
             return
         was_empty, last_seen = not self.viewport.lines, self._last_offset()
         self.viewport.height = self.rows
@@ -228,9 +215,14 @@ class LogView(LogCanvas):
         elif goal.kind is not Kind.KEEP or was_empty:
             self._show(goal, taken.place)
         self._pay()
-        is_flood = not was_empty and last_seen < self._first_offset()
-        self._pacer.painted(self._clock(), is_flood=is_flood)
         self._arrived()
+        self.took(is_flood=not was_empty and last_seen < self._first_offset())
+
+    def took(self, *, is_flood: bool) -> None:
+        """Lines were read and shown; a flood is more than a screenful since the last time."""
+
+    def filter_changed(self) -> None:
+        """The filter let more lines through."""
 
     def began_anew(self) -> None:
         """The file was cut or replaced."""
@@ -287,81 +279,6 @@ class LogView(LogCanvas):
     def _be_patient(self) -> None:
         if self.window is None:
             self._arrived()
-
-    # -- growth -----------------------------------------------------------------------------
-
-    def file_grew(self) -> None:
-        """The file that is shown changed; look at it soon."""
-        now = self._clock()
-        if self.is_following:
-            self._due = now + self._pacer.delay(now)
-        elif self._due is None:
-            self._due = now + COUNT_SECONDS
-        if self._wake is None:
-            self._ring()
-
-    def _ring(self) -> None:
-        self._wake = None
-        if self._due is None or not self.is_attached:
-            return
-        wait = self._due - self._clock()
-        if wait > 0.001:
-            self._wake = asyncio.get_running_loop().call_later(wait, self._ring)
-            return
-        self._due = None
-        if self.is_following:
-            self.feed.want(Goal(Kind.END))
-        else:
-            self.do(self._count_growth())
-
-    async def _count_growth(self) -> None:
-        since, path = self._counted_to, self.path
-        window, count = await self.feed.reader.ask(path, lambda log: log.growth(since))
-        if path != self.path or self.is_following or self.window is None:
-            return
-        if window.generation != self.window.generation:
-            self._want_again()
-            return
-        self._counted_to = max(since, window.size)
-        self.new_lines += count
-        self._take_size(window)
-        self._retitle()
-
-    def _take_size(self, window: Window) -> None:
-        """The file is longer than what is at hand."""
-        if window.size > self._last_end():
-            self.viewport.reaches_end = self.feed.filter is not None and self.viewport.reaches_end
-        if self.feed.filter is not None:
-            self.feed.filter.extend(window.size)
-        self.grown_to(window.size)
-
-    def grown_to(self, size: int) -> None:
-        """The file has this size now, and nothing of it may be on the screen."""
-
-    def _last_end(self) -> int:
-        lines = self.viewport.lines
-        return lines[-1].line.end if lines else 0
-
-    def _reader_has_news(self, path: str) -> None:
-        """More is known about a file: numbers of lines, or more of its unpacked text."""
-        if path != self.path or self.window is None:
-            return
-        if self._wanted_line:
-            self.feed.want(Goal(Kind.LINE, self._wanted_line))
-        elif self.window.is_unpacking or any(
-            self.viewport.lines[line].number is None for line, _row in self.viewport.visible()
-        ):
-            self._want_again()
-
-    def _filter_changed(self) -> None:
-        """The filter let more lines through."""
-        scanner = self.feed.filter
-        if scanner is None:
-            return
-        if scanner.is_done or not self.viewport.lines:
-            self._want_again()
-        else:
-            self._retitle()
 
     # -- titles -----------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..engine.protocol import LogFile, RunStatus
+from ..escaping import printable
 from ..findings.spans import Line, Span, cells, clean, fit, middle, spread
 from ..quantities import short_count
 from ..wording import age, count, duration, percent, rate
@@ -58,7 +59,7 @@ def _facts(status: RunStatus, file: LogFile | None, fresh: Freshness) -> Iterato
         urgent.append(Span(said, "stale" if fresh.is_lagging else "quiet"))
     if status.share_read < 1:
         urgent.append(Span(f"reading {percent(status.share_read)}", "severity-info"))
-    mode = Span((file.mode if file is not None else "") or "not followed", "quiet")
+    mode = Span(printable(file.mode if file is not None else "") or "not followed", "quiet")
     note = Span(clean(file.note), "quiet") if file is not None and file.note else None
     is_silent = fresh.is_stale and not fresh.is_lagging
     speed = 0.0 if is_silent else max(0.0, status.lines_per_second)

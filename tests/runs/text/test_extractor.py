@@ -278,3 +278,36 @@ def test_many_lines_with_nothing_but_a_word_for_a_number() -> None:
     assert len(series) == 2 * count
     assert np.isnan(series.values[::2]).all()
     assert np.isposinf(series.values[1::2]).all()
+
+
+@pytest.mark.parametrize("count", [3, 3 * BULK])
+def test_numbers_with_something_glued_to_them_are_read_by_the_column(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    careful: list[int] = []
+    usual = TextReader._read_carefully
+    monkeypatch.setattr(
+        TextReader,
+        "_read_carefully",
+        lambda self, chunk, indices, assembly: (
+            careful.extend(indices),
+            usual(self, chunk, indices, assembly),
+        )[1],
+    )
+    lines = [f"step {n} | loss {n / 7:.4f} | shard {n:05d}-of-04096" for n in range(count)]
+    run = read("\n".join(lines) + "\n")
+    assert values(run, "loss") == [float(f"{n / 7:.4f}") for n in range(count)]
+    assert values(run, "shard") == [float(n) for n in range(count)]
+    assert careful == []
+
+
+def test_a_line_that_lacks_what_is_glued_elsewhere_is_still_read_right() -> None:
+    lines = [f"step {n} | loss {n / 8} | shard {n}-of-9" for n in range(2 * BULK)]
+    lines[70] = "step 70 | loss 8.75 | shard 70of-9"
+    assert values(read("\n".join(lines) + "\n"), "loss") == [n / 8 for n in range(2 * BULK)]
+
+
+def test_the_last_of_a_failure_that_is_repeated_thousands_of_times_is_known() -> None:
+    lines = [f"step {n} loss {1 / (n + 1):.5f}\nNCCL error: peer {n} lost" for n in range(3000)]
+    run = read("\n".join(lines) + "\n")
+    assert max(event.last_line for _, event in run.events) == 6000

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from mltd.tui.log.open_log import OpenLog
+from mltd.tui.log.reader import LogReader
+
+
+def test_the_end_is_shown_before_its_lines_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"".join(b"%09d\n" % n for n in range(300_000)))
+
+    async def main() -> None:
+        reader = LogReader()
+        counted = asyncio.Event()
+        reader.listen(lambda _path: counted.set())
+        window = await reader.ask(str(path), lambda log: log.at_end(2))
+        assert [line.line.data for line in window.lines] == [b"000299998", b"000299999"]
+        assert [line.number for line in window.lines] == [None, None]
+        async with asyncio.timeout(20):
+            while not window.is_counted:
+                counted.clear()
+                await counted.wait()
+                window = await reader.ask(str(path), lambda log: log.at_end(2))
+        assert [line.number for line in window.lines] == [299_999, 300_000]
+        reader.close()
+
+    asyncio.run(main())
+
+
+def test_counting_gives_way_to_questions(tmp_path: Path) -> None:
+    """A question is answered between two slices of a count that never ends."""
+    path = tmp_path / "a.log"
+    path.write_bytes(b"x" * 99 + b"\n")
+
+    class EndlessLog(OpenLog):
+        slices = 0
+
+        def work(self) -> bool:
+            EndlessLog.slices += 1
+            return True
+
+    async def main() -> None:
+        reader = LogReader(EndlessLog)
+        for _ in range(5):
+            before = EndlessLog.slices
+            await reader.ask(str(path), lambda log: log.at_end(1))
+            assert EndlessLog.slices - before <= 2
+            await asyncio.sleep(0.01)
+        assert EndlessLog.slices > 0
+        reader.close()
+
+    asyncio.run(main())
+
+
+def test_a_dead_file_server_blocks_nobody(tmp_path: Path) -> None:
+    answers = threading.Event()
+
+    class DeadLog(OpenLog):
+        def __init__(self, path: str) -> None:
+            answers.wait(20)
+            super().__init__(path)
+
+    async def main() -> None:
+        reader = LogReader(DeadLog)
+        question = asyncio.ensure_future(reader.ask("dead", lambda log: log.at_end(1)))
+        started = time.monotonic()
+        await asyncio.sleep(0)
+        reader.close()
+        assert time.monotonic() - started < 1
+        assert not question.done()
+        answers.set()
+        await question
+
+    asyncio.run(main())
+
+
+def test_a_failing_question_is_the_askers_trouble(tmp_path: Path) -> None:
+    async def main() -> None:
+        reader = LogReader()
+        with pytest.raises(ZeroDivisionError):
+            await reader.ask(str(tmp_path), lambda log: 1 // 0)
+        assert (await reader.ask(str(tmp_path), lambda log: log.at_end(1))).lines == ()
+        reader.close()
+
+    asyncio.run(main())
+
+
+def test_a_line_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"a\n\nb\nc")
+    log = OpenLog(str(path))
+    window, place = log.around_line(3, 1, 1)
+    assert place == 3
+    assert [(line.line.data, line.number) for line in window.lines] == [(b"", 2), (b"b", 3)]
+    assert log.around_line(99, 1, 1)[1] == 5, "behind the end is the last line"
+    assert log.number_of(5) == 4
+    log.close()
+
+
+def test_lines_that_came_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"a\n")
+    log = OpenLog(str(path))
+    log.at_end(1)
+    with path.open("ab") as file:
+        file.write(b"b\nc\nd")
+    window, count = log.growth(2)
+    assert (window.size, count) == (7, 2)
+    log.close()
