@@ -112,7 +112,7 @@ class MltdApp(ThemedApp):
         self._keys: dict[str, str] = {}
         """The user's own keys, once they turned out to make sense."""
         files = tuple(name for name in wanted.wish.names if os.path.isfile(name))
-        self._main = MainScreen(self.book, self._reader, files[:1])
+        self.main_screen = self._main = MainScreen(self.book, self._reader, files[:1])
 
     # -- life -----------------------------------------------------------------------------
 

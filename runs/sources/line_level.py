@@ -8,14 +8,14 @@ WARNING = "warning"
 ERROR = "error"
 
 KEYWORDS = (b"error", b"exception", b"traceback", b"critical", b"fatal", b"killed", b"warn", b"[e",
-            b"[f", b"[w", b"fault", b"out of memory", b"abort")  # fmt: skip
+            b"[f", b"[w", b"fault", b"out of memory", b"abort", b"interrupt")  # fmt: skip
 """In lower case: a line with none of them has no level."""
 _TEXT_KEYWORDS = tuple(keyword.decode() for keyword in KEYWORDS)
 
 _ERROR = re.compile(
     r"""
     \b(?: ERROR | CRITICAL | FATAL | Traceback | Exception | EXCEPTION | KILLED | Killed )\b
-  | \b[A-Z]\w*(?: Error | Exception )\b                     # the name of an exception
+  | \b[A-Z]\w*(?: Error | Exception | Interrupt )\b                     # the name of an exception
   | (?i: \b(?: fatal\ )? error: (?! \s* [-+\d.]) )          # but no metric called error
   | (?i: \b(?: segmentation\ fault | out\ of\ memory | core\ dumped | aborted ) \b )
   | \[ [EF] (?: \d{4} )? [ ]                                # torch and glog: [E1023 ...

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec
 
 import pytest
 from textual.pilot import Pilot
+from textual.theme import Theme
 from textual.widgets import Input, Static
 
 from mltd.runs.sources.line_scan import Conditions
@@ -209,6 +210,31 @@ async def test_a_plain_search_marks_its_matches_at_once(log: Path) -> None:
 
 
 @piloted
+async def test_a_match_beyond_the_edge_is_scrolled_to(tmp_path: Path) -> None:
+    log = write_lines(tmp_path / "a.log", 20, "x" * 150 + " needle {} and more")
+    async with pane_on(log) as bench:
+        assert "needle" not in bench.text
+        for pattern in ("needle 5 ", "ne+dle 6 "):
+            await bench.press("slash", *["backspace"] * 10, *pattern, "enter")
+            await bench.shows(pattern.replace("+", "e"))
+
+
+@piloted
+async def test_another_theme_changes_the_colours_of_lines_and_titles(log: Path) -> None:
+    async with pane_on(log) as bench:
+        await bench.shows("line 100")
+        colours = {"log-text": "#010203", "severity-fine": "#040506"}
+        bench.app.register_theme(Theme("other", primary="#0000ff", variables=colours))
+        bench.app.theme = "other"
+        await bench.pilot.pause()
+        styles = [s.style for s in bench.pane.render_line(0) if s.text.startswith("line")]
+        assert [str(style and style.color and style.color.name) for style in styles] == ["#010203"]
+        title = bench.pane._border_title
+        assert title is not None
+        assert "rgb(4,5,6)" in title.markup
+
+
+@piloted
 async def test_a_bad_pattern_is_explained_and_searches_nothing(log: Path) -> None:
     async with pane_on(log) as bench:
         await bench.press("slash", "left_parenthesis", "enter")
@@ -277,7 +303,7 @@ async def test_the_filter_dialog_asks_all_questions(log: Path) -> None:
         assert bench.app.screen is dialog, "a bad pattern is not accepted"
         problem = dialog.query_one("#log-filter-problem", Static)
         assert "show only: not a regex" in str(problem.render())
-        await bench.press("backspace", "tab", *"b", "tab", "right", "space", "tab", *"3", "enter")
+        await bench.press("backspace", "tab", *"b", "tab", "right", "tab", *"3", "enter")
         await bench.until(lambda: bench.pane.conditions != Conditions())
         assert bench.pane.conditions == Conditions(show="a", hide="b", level="warning", rank=3)
         await bench.press("ampersand")

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from mltd.runs.sources.line_level import ERROR, WARNING, level_of
 
 LONGEST_LOOKED_AT = 4096
-MOST_METRICS = 2
+MOST_METRICS = 1
+"""Every further one would cost some 50 bytes for each line that is sent."""
 _BASE = {ERROR: "log-error", WARNING: "log-warning", "": "log-text"}
 _NAN = re.compile(r"(?<![\w.])[-+]?(?:nan|inf|infinity)(?![\w(])", re.IGNORECASE)
 _METRIC = re.compile(

@@ -24,6 +24,8 @@ from .highlighting import highlight
 from .styles import Styles
 
 TAB = 8
+MARGIN = 1
+"""Blank cells behind every row, where the place in the file is shown."""
 LONGEST_WRAPPED = 16 << 10
 """Characters of one line that are shown when lines are wrapped."""
 _CONTROLS = frozenset([ESCAPE_MARK, UNKNOWN_MARK, "␡", *map(chr, range(0x2400, 0x2420))])
@@ -50,19 +52,30 @@ class Painter:
         return self.background + self._styles(meaning)
 
     def row(self, line: TextLine, matches: FindMatches, left: int, width: int) -> Strip:
-        """The part of a line that is seen from column `left` on, exactly `width` cells."""
+        """The part of a line that is seen from column `left` on, and the margin."""
         # Every cell has at most one character and the marks that sit on it.
         strip = Strip(self._paint(line, matches, (left + width + 2) * (1 + MOST_COMBINED)))
         is_longer = strip.cell_length > left + width
-        seen = strip.crop(left, left + width - is_longer)
+        seen = list(strip.crop(left, left + width - is_longer))
         if is_longer and width > 0:
-            seen = Strip.join([seen, Strip([Segment("…", self.style("log-control"))])])
-        return seen.adjust_cell_length(width, self.background)
+            seen.append(Segment("…", self.style("log-control")))
+        return self._padded(seen, width)
 
     def rows(self, line: TextLine, matches: FindMatches, width: int) -> list[Strip]:
-        """All rows of a wrapped line, each exactly `width` cells; at least one."""
+        """All rows of a wrapped line, each with the margin; at least one."""
         rows = _wrap(self._paint(line, matches, LONGEST_WRAPPED), width)
-        return [Strip(row).adjust_cell_length(width, self.background) for row in rows]
+        return [self._padded(row, width) for row in rows]
+
+    def _padded(self, segments: list[Segment], width: int) -> Strip:
+        """Exactly `width` cells and the margin, in as few segments as possible."""
+        blanks = width + MARGIN - Segment.get_line_length(segments)
+        if blanks > 0:
+            style = segments[-1].style if segments else None
+            if style is None or style.reverse or style.underline:
+                segments.append(Segment(" " * blanks, self.background))
+            else:
+                segments[-1] = Segment(segments[-1].text + " " * blanks, style)
+        return Strip(segments).adjust_cell_length(width + MARGIN, self.background)
 
     def _paint(self, line: TextLine, matches: FindMatches, longest: int) -> list[Segment]:
         shown = shown_text(line.data)

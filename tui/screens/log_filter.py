@@ -9,13 +9,35 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.reactive import reactive
 from textual.screen import ModalScreen
-from textual.widgets import Input, RadioButton, RadioSet, Static
+from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from mltd.runs.sources.line_level import ERROR, WARNING
 from mltd.runs.sources.line_scan import Conditions, PatternError, compile_pattern
 
 LEVELS = (("", "all"), (WARNING, "warnings"), (ERROR, "errors"))
+
+
+class LevelChoice(Widget, can_focus=True):
+    """One of a few words on one line; the arrow keys choose."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "choose(-1)", "Less", show=False, id="log.filter_level_down"),
+        Binding("right,l,space", "choose(1)", "More", show=False, id="log.filter_level_up"),
+    ]
+
+    chosen: reactive[int] = reactive(0)
+
+    def render(self) -> Content:
+        """The chosen one is told by its shape too."""
+        words = [f"{'●' if n == self.chosen else '○'} {name}" for n, (_, name) in enumerate(LEVELS)]
+        return Content("   ".join(words))
+
+    def action_choose(self, direction: int) -> None:
+        """Take the next one."""
+        self.chosen = (self.chosen + direction) % len(LEVELS)
 
 
 class LogFilterScreen(ModalScreen[Conditions | None]):
@@ -44,15 +66,15 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
                 yield Input(now.hide, id="log-filter-hide", placeholder="regular expression")
             with Horizontal(classes="row"):
                 yield Static("level", classes="name")
-                with RadioSet(id="log-filter-level"):
-                    for level, name in LEVELS:
-                        yield RadioButton(Content(name), value=level == now.level)
+                choice = LevelChoice(id="log-filter-level")
+                choice.chosen = [level for level, _name in LEVELS].index(now.level)
+                yield choice
             with Horizontal(classes="row"):
                 yield Static("rank", classes="name")
                 rank = str(now.rank) if now.rank >= 0 else ""
                 yield Input(rank, id="log-filter-rank", placeholder="any")
             yield Static("", id="log-filter-problem", markup=False)
-            keys = "enter apply   space choose   ctrl+r show all   esc cancel"
+            keys = "tab next   enter apply   ctrl+r show all   esc cancel"
             yield Static(Content(keys), id="log-filter-keys")
 
     @on(Input.Changed)
@@ -96,5 +118,5 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
                 raise PatternError(f"{name}: {error}") from None
         if rank and not (rank.isascii() and rank.isdigit() and len(rank) <= 6):
             raise PatternError("rank: a number, or nothing for all ranks")
-        level = LEVELS[max(0, self.query_one(RadioSet).pressed_index)][0]
+        level = LEVELS[self.query_one(LevelChoice).chosen][0]
         return Conditions(show=show, hide=hide, level=level, rank=int(rank) if rank else -1)

@@ -13,7 +13,7 @@ from textual.css.query import NoMatches
 from textual.getters import query_one
 from textual.message import Message
 from textual.screen import Screen
-from textual.widget import Widget
+from textual.widget import MountError, Widget
 from textual.widgets import Static
 
 from ..engine.protocol import (
@@ -125,6 +125,7 @@ class MainScreen(Screen[None]):
         """Show the end of the log before anything else is known."""
         self.header.position = self.book.position
         if self._named:
+            self.header.waiting_for = self._named[0]
             self.log_pane.set_files(tuple(LogFile(path) for path in self._named))
         self.set_interval(1.0, self.header.tick)
         self.log_pane.focus()
@@ -143,11 +144,15 @@ class MainScreen(Screen[None]):
         self.curves.is_ascii = self.has_class("ascii") or self.app.has_class("ascii")
         self.findings = FindingsPane(id="findings")
         self.heat = HeatMap(id="heat")
-        with self.app.batch_update():
-            body = self.query_one("#body")
-            await body.query(".kept").remove()
-            await body.mount(self.curves, self.findings, before=self.log_pane)
-            await body.mount(self.heat)
+        body = self.query_one("#body")
+        try:
+            with self.app.batch_update():
+                await body.query(".kept").remove()
+                await body.mount(self.curves, self.findings, before=self.log_pane)
+                await body.mount(self.heat)
+        except MountError:
+            # The app was told to leave before it had quite arrived.
+            return
         self._is_furnished = True
         self.post_message(self.Furnished())
         self._show_status()

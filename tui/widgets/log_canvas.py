@@ -16,7 +16,8 @@ from textual.style import Style
 from mltd.runs.sources.text_lines import TextLine
 
 from .. import palette
-from ..log.painting import FindMatches, Painter, no_matches
+from ..log.changes import changed_cells
+from ..log.painting import MARGIN, FindMatches, Painter, no_matches
 from ..log.titles import Words
 from ..log.viewport import Viewport
 from ..log.window import LogLine, Window
@@ -79,6 +80,11 @@ class LogCanvas(Pane):
         """Rows that lines can be shown in."""
         return max(1, self.size.height - self.rows_taken)
 
+    @property
+    def text_columns(self) -> int:
+        """Columns that the text of a line can be shown in."""
+        return max(1, self.size.width - self._gutter_width - MARGIN)
+
     def repaint(self, *, anew: bool = False) -> None:
         """Bring the screen up to date; `anew` if the same lines look different now."""
         if anew:
@@ -88,9 +94,9 @@ class LogCanvas(Pane):
             return
         painted = self._paint()
         changed = [
-            Region(0, y, self.size.width, 1)
+            Region(0, y, width, 1)
             for y, strip in enumerate(painted)
-            if y >= len(self._strips) or strip != self._strips[y]
+            if (width := changed_cells(self._strips[y] if y < len(self._strips) else None, strip))
         ]
         self._strips = painted
         if changed:
@@ -160,8 +166,10 @@ class LogCanvas(Pane):
             painter = current if is_current else plain
             cells = pointed if is_current else self._remembered(line)
             gutter = self._gutter(painter, line, row, is_current=is_current)
-            edge = self._edge(plain, y in thumb)
-            strips.append(Strip.join([gutter, cells[min(row, len(cells) - 1)], edge]))
+            text = cells[min(row, len(cells) - 1)]
+            if y in thumb:
+                text = self._with_thumb(plain, text)
+            strips.append(Strip.join([gutter, text]))
         blank = Strip.blank(self.size.width, plain.background)
         return strips + [blank] * (self.size.height - len(strips))
 
@@ -186,10 +194,9 @@ class LogCanvas(Pane):
         return cells
 
     def _paint_line(self, painter: Painter, line: LogLine) -> list[Strip]:
-        width = max(1, self.size.width - self._gutter_width - 1)
         if self.wraps:
-            return painter.rows(line.line, self.find_matches, width)
-        return [painter.row(line.line, self.find_matches, self.left, width)]
+            return painter.rows(line.line, self.find_matches, self.text_columns)
+        return [painter.row(line.line, self.find_matches, self.left, self.text_columns)]
 
     def _row_count(self, line: LogLine) -> int:
         return len(self._remembered(line)) if self.wraps and self.size.width else 1
@@ -231,11 +238,9 @@ class LogCanvas(Pane):
             segments.append(Segment(text, painter.style("log-number")))
         return Strip(segments)
 
-    def _edge(self, painter: Painter, is_thumb: bool) -> Strip:
-        if not is_thumb:
-            return Strip([Segment(" ", painter.background)])
-        thumb = self.get_component_rich_style("log--thumb", partial=True)
-        return Strip([Segment("▐", painter.background + thumb)])
+    def _with_thumb(self, painter: Painter, text: Strip) -> Strip:
+        style = painter.background + self.get_component_rich_style("log--thumb", partial=True)
+        return Strip.join([text.crop(0, text.cell_length - 1), Strip([Segment("▐", style)])])
 
     def _thumb(self, visible: Sequence[int]) -> range:
         """Rows at the edge that show which part of the file is on the screen."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 
 from mltd.runs.sources.line_scan import Conditions
+from mltd.runs.sources.line_text import shown_text
 
 from ..escaping import printable
-from ..log.painting import no_matches
+from ..log.painting import TAB, no_matches
 from ..log.reader import LogReader
 from ..log.searching import LogSearch, Step
 from .log_canvas import guarded
@@ -33,6 +35,7 @@ class LogSearching(LogFollowing):
         self.search: LogSearch | None = None
         self._search_from: tuple[int, bool] | None = None
         self._is_learning = False
+        self._is_match_wanted = False
 
     def compose(self) -> ComposeResult:
         """Only the bar is a widget; the lines are painted."""
@@ -94,6 +97,7 @@ class LogSearching(LogFollowing):
         super()._arrived()
         if self.window is not None:
             self.grown_to(self.window.size)
+        self._reveal_match()
         self._learn_matches()
 
     def _search_for(self, pattern: str, *, jump: bool = True) -> None:
@@ -145,6 +149,7 @@ class LogSearching(LogFollowing):
             return
         if step.is_around:
             self.search.note = f"from the {other_end}"
+        self._is_match_wanted = True
         self.go_to(step.offset)
 
     def _learn_matches(self) -> None:
@@ -160,6 +165,23 @@ class LogSearching(LogFollowing):
         finally:
             self._is_learning = False
         if is_new and search is self.search:
+            self.repaint(anew=True)
+            self._reveal_match()
+
+    def _reveal_match(self) -> None:
+        """Scroll sideways so that the match that was gone to can be seen."""
+        line = self.viewport.current
+        if not self._is_match_wanted or self.search is None or line is None or self.wraps:
+            return
+        text = shown_text(line.line.data).text
+        spans = self.search.matches(text)
+        if not spans:
+            return
+        self._is_match_wanted = False
+        start, end = (cell_len(text[:place].expandtabs(TAB)) for place in spans[0])
+        if not self.left <= start <= end <= self.left + self.text_columns:
+            far = end > self.text_columns
+            self.left = max(0, start - self.text_columns // 3) if far else 0
             self.repaint(anew=True)
 
     def _open_bar(self, kind: str, text: str = "") -> None:

@@ -54,6 +54,12 @@ class LogView(LogCanvas):
         """Use the room there is."""
         self.fit()
 
+    def notify_style_update(self) -> None:
+        """The titles have the colours of the theme too."""
+        super().notify_style_update()
+        if self.is_running:
+            self.call_next(self._retitle)
+
     def fit(self) -> None:
         """Fill the rows that lines can be shown in."""
         self.feed.at_hand = max(60, 3 * self.rows)

@@ -86,6 +86,7 @@ def test_a_progress_bar_shows_its_last_state(data: bytes, state: bytes) -> None:
         ("RuntimeError: CUDA out of memory", "error"),
         ("slurmstepd: error: *** JOB 1 CANCELLED", "error"),
         ("[rank0]:[E1023 12:00:00.1 ProcessGroupNCCL.cpp:607] Watchdog", "error"),
+        ("KeyboardInterrupt", "error"),
         ("UserWarning: deprecated", "warning"),
         ("[W socket.cpp:401] retrying", "warning"),
         ("val error: 0.12 train error: 0.10", ""),
