@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import time
@@ -112,6 +113,8 @@ class MltdApp(ThemedApp):
         self._keys: dict[str, str] = {}
         """The user's own keys, once they turned out to make sense."""
         files = tuple(name for name in wanted.wish.names if os.path.isfile(name))
+        for path in files[:1]:
+            self._reader.prepare(path)
         self.main_screen = self._main = MainScreen(self.book, self._reader, files[:1])
 
     # -- life -----------------------------------------------------------------------------
@@ -135,6 +138,9 @@ class MltdApp(ThemedApp):
         from .alerts import AlertBook
         from .commands import scopes
 
+        # What there is now stays: no collection needs to look at it again.
+        gc.freeze()
+        gc.enable()
         alerts = self._alerts = AlertBook()
         self.set_interval(1.0, lambda: self._announce(alerts.due(time.monotonic())))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from contextlib import ExitStack
@@ -51,12 +52,20 @@ def demo(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | None = None) -> int:
+    # Nothing that is made during the start is garbage; looking for some would take a third of it.
+    gc.disable()
     wish = Open(names or (os.getcwd(),), options.poll, is_survey=not names)
     # Both processes import what they need at the same time, each on a core of its own.
     engine = start_process(wish)
     # Textual looks at COLORTERM alone, which ssh does not pass on.
     colours = terminal_of(own_environment()).colour_system
     os.environ.setdefault("TEXTUAL_COLOR_SYSTEM", colours)
+    # `eval $(resize)` in a profile exports these, and then no resize would ever be noticed.
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+    # The thread that reads the log gives up the interpreter at each system call, and would
+    # wait five milliseconds for it each time.
+    sys.setswitchinterval(0.001)
     try:
         from .app import MltdApp, Wanted
         from .settings import load

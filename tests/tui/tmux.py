@@ -29,7 +29,7 @@ class TmuxSession:
     ) -> None:
         self._socket = str(folder / "tmux.sock")
         self.status_file = folder / "status"
-        given = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
+        given = {"LANG": "C.UTF-8", "COLUMNS": "80", "LINES": "24", **(environment or {})}
         words = [f"{name}={shlex.quote(value)}" for name, value in given.items()]
         started = command or shlex.join([PROGRAM, *arguments])
         noted = f"echo $? > {shlex.quote(str(self.status_file))}"

@@ -12,19 +12,21 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from .open_log import OpenLog
+from .window import Window
 
 T = TypeVar("T")
 PAUSE_SECONDS = 0.002
 """Between two slices of counting, so that keys are handled while a gigabyte is counted."""
 NEWS_SECONDS = 0.25
 MOST_OPEN = 8
+PREPARED_LINES = 100
 
 
 class _Question(NamedTuple):
     path: str
     answer: Callable[[OpenLog], Any]
-    loop: asyncio.AbstractEventLoop
-    future: asyncio.Future[Any]
+    asker: tuple[asyncio.AbstractEventLoop, asyncio.Future[Any]] | None = None
+    """Who waits for the answer; nobody if a file is only opened in advance."""
 
 
 class _Listener(NamedTuple):
@@ -41,6 +43,7 @@ class LogReader:
         self._open_log = open_log
         self._questions: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
         self._logs: dict[str, OpenLog] = {}
+        self._prepared: dict[str, Window] = {}
         self._busy: str | None = None
         self._has_news = False
         self._told_at = 0.0
@@ -49,13 +52,28 @@ class LogReader:
 
     async def ask(self, path: str, answer: Callable[[OpenLog], T]) -> T:
         """What `answer` says about a log, found out in the thread."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._put(_Question(path, answer, (loop, future)))
+        return await future
+
+    def prepare(self, path: str) -> None:
+        """Read the end of a log that will be shown as soon as there is something to show it on."""
+
+        def keep(log: OpenLog) -> None:
+            self._prepared[path] = log.at_end(PREPARED_LINES)
+
+        self._put(_Question(path, keep))
+
+    def take_prepared(self, path: str) -> Window | None:
+        """The end of a log if it was prepared, once: it soon is out of date."""
+        return self._prepared.pop(path, None)
+
+    def _put(self, question: _Question) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="log reader", daemon=True)
             self._thread.start()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._questions.put(_Question(path, answer, loop, future))
-        return await future
+        self._questions.put(question)
 
     def listen(self, heard: Callable[[str], None]) -> None:
         """Call with a path now and then while more is known of it, and once all is."""
@@ -85,14 +103,16 @@ class LogReader:
             log.close()
 
     def _reply(self, question: _Question) -> None:
-        if question.future.cancelled():
+        if question.asker is not None and question.asker[1].cancelled():
             return
         try:
             answer, error = question.answer(self._log(question.path)), None
         except Exception as caught:  # noqa: BLE001 - whoever asked has to deal with it
             answer, error = None, caught
         self._busy = question.path
-        _call(question.loop, _settle, question.future, answer, error)
+        if question.asker is not None:
+            loop, future = question.asker
+            _call(loop, _settle, future, answer, error)
 
     def _log(self, path: str) -> OpenLog:
         """The log with this path; only a few are held open."""

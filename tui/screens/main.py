@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 VIEWS = {"overview": "", "curves": "curves", "findings": "findings", "log": "log", "heat": "heat"}
 """Views by name, and the pane that has each of them to itself; the overview shows three."""
+BREADTHS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
+"""Columns from which on another layout is used."""
 
 
 class MainScreen(Screen[None]):
@@ -71,11 +73,7 @@ class MainScreen(Screen[None]):
         Binding("right_square_bracket", "beside(1)", "Next run", key_display="]",
                 id="runs.next", show=False),
     ]  # fmt: skip
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
-        (0, "-narrow"),
-        (100, "-medium"),
-        (140, "-wide"),
-    ]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = BREADTHS
     header = query_one("#run-header", RunHeader)
     log_pane = query_one("#log", LogPane)
     curves: CurvesPane
@@ -112,6 +110,8 @@ class MainScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The log first; what takes longer to load gets its place kept."""
+        # Now, not at the first resize: all styles would be worked out a second time.
+        self.add_class(_breadth(self.app.size.width))
         yield RunHeader(id="run-header")
         with Container(id="body", classes="view-overview"):
             yield Static(classes="pane kept")
@@ -379,6 +379,10 @@ class MainScreen(Screen[None]):
 
     def _say(self, text: str) -> None:
         self.notify(text, markup=False)
+
+
+def _breadth(columns: int) -> str:
+    return next(name for least, name in reversed(BREADTHS) if columns >= least)
 
 
 def _focus(pane: Widget) -> None:

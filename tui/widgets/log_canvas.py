@@ -105,11 +105,18 @@ class LogCanvas(Pane):
 
     def render_line(self, y: int) -> Strip:
         """One row, as it was painted."""
+        if len(self._strips) != self.size.height:
+            # The first picture is drawn before anybody is told of the size.
+            self.use_rows()
         if self._painters is None or len(self._strips) != self.size.height:
             self._strips = self._paint()
         if y < len(self._strips):
             return self._strips[y]
         return Strip.blank(self.size.width, self.rich_style)
+
+    def use_rows(self) -> None:
+        """There is room for another number of rows."""
+        self.viewport.height = self.rows
 
     def notify_style_update(self) -> None:
         """Another theme, or the focus came or went."""

@@ -63,16 +63,20 @@ class LogView(LogCanvas):
     def fit(self) -> None:
         """Fill the rows that lines can be shown in."""
         self.feed.at_hand = max(60, 3 * self.rows)
-        self.viewport.height = self.rows
+        self.use_rows()
         self.repaint(anew=True)
+        if self.viewport.needs_more():
+            self._want_again()
+        self._arrived()
+
+    def use_rows(self) -> None:
+        """Keep the end, or the current line, in view."""
+        super().use_rows()
         if self.is_following:
             self.viewport.show_end()
         else:
             self.viewport.scroll(0)
             self.viewport.reveal()
-        if self.viewport.needs_more():
-            self._want_again()
-        self._arrived()
 
     def open_file(self, path: str) -> None:
         """Show the end of another file."""
@@ -83,6 +87,8 @@ class LogView(LogCanvas):
         self._digits = self.left = self._place = self._wanted_line = 0
         self.note = ""
         self.follow()
+        if (prepared := self.feed.reader.take_prepared(path)) is not None:
+            self._taken(Taken(Goal(Kind.END), prepared))
         self.set_timer(PATIENCE_SECONDS, self._be_patient)
         self.repaint(anew=True)
 

@@ -113,3 +113,21 @@ def test_lines_that_came_are_counted(tmp_path: Path) -> None:
     window, count = log.growth(2)
     assert (window.size, count) == (7, 2)
     log.close()
+
+
+def test_a_prepared_end_is_there_at_once_and_only_once(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"line {n}\n" for n in range(500)))
+    reader = LogReader()
+
+    async def scene() -> None:
+        reader.prepare(str(path))
+        # Questions are answered in their order.
+        await reader.ask(str(path), lambda log: None)
+
+    asyncio.run(scene())
+    window = reader.take_prepared(str(path))
+    assert window is not None
+    assert window.lines[-1].line.data == b"line 499"
+    assert reader.take_prepared(str(path)) is None
+    reader.close()
