@@ -131,6 +131,7 @@ class MltdApp(ThemedApp):
             with contextlib.suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self._leave, number)
         self.run_worker(self._listen(), group="engine", exit_on_error=False)
+        self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
 
     def on_main_screen_furnished(self) -> None:
         """What can wait until the first picture is there."""
@@ -158,7 +159,6 @@ class MltdApp(ThemedApp):
         if seen < HINTS:
             self.memory.remember(hints_seen=seen + 1)
             self._main.show_hint()
-        self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
 
     def _remember_theme(self, name: str) -> None:
         self.notify(f"theme: {name}", timeout=2, markup=False)

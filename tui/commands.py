@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
 from textual.dom import DOMNode
+from textual.widget import Widget
 
 from .keymap import Scope, bindings_of
 from .screens.main import MainScreen
@@ -18,7 +19,7 @@ from .widgets.log_pane import LogPane
 if TYPE_CHECKING:
     from .app import MltdApp
 
-PANES: tuple[tuple[str, type[DOMNode]], ...] = (
+PANES: tuple[tuple[str, type[Widget]], ...] = (
     ("Curves", CurvesPane),
     ("Findings", FindingsPane),
     ("Log", LogPane),
@@ -48,13 +49,7 @@ def palette(app: MltdApp, main: MainScreen) -> Iterator[SystemCommand]:
             )
 
             async def run(kind: type[DOMNode] = kind, action: str = binding.action) -> None:
-                target = next(iter(main.query(kind)), None) if kind is not MainScreen else main
-                if kind is type(app):
-                    target = app
-                if target is not None:
-                    if target is not app and target is not main:
-                        main.reveal(target)
-                    await app.run_action(action, default_namespace=target)
+                await app.run_action(action, default_namespace=_target(app, main, kind))
 
             yield SystemCommand(shown, f"key: {binding.key_display or binding.key}", run)
     for theme in app.themes.suited(app.terminal):
@@ -63,3 +58,12 @@ def palette(app: MltdApp, main: MainScreen) -> Iterator[SystemCommand]:
             app.theme = name
 
         yield SystemCommand(f"Theme: {theme}", "change the colours", choose)
+
+
+def _target(app: MltdApp, main: MainScreen, kind: type[DOMNode]) -> DOMNode:
+    """Who carries out a command of this kind; a pane is brought into view for it."""
+    for _, pane in PANES:
+        if pane is kind and (found := main.query(pane)):
+            main.reveal(found.first())
+            return found.first()
+    return main if kind is MainScreen else app

@@ -1,6 +1,6 @@
 """Standard input as a growing file, so that a pipe can be scrolled and followed like a log.
 
-    train.py 2>&1 | mltd-tui -
+train.py 2>&1 | mltd-tui -
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
-from textual.widget import Widget
 from textual.widgets import Static
 
 from mltd.tui.change_text import Verdict, change_of
 from mltd.tui.engine.protocol import CompareRow, Comparison
 from mltd.tui.screens.compare import CompareScreen
 from mltd.tui.widgets.compare_table import lay_out, usual_place
+from mltd.tui.widgets.curves_pane import CurvesPane
 from tests.tui.hosting import Host
 
 LOSS = CompareRow("loss", "train/loss", "step", 12_300.0, 2.0, 1.5, 1.9, 1.4, True)
@@ -32,7 +32,7 @@ def show(
     check: Check,
     comparison: Comparison | None,
     size: tuple[int, int] = (80, 24),
-    curves: Widget | None = None,
+    curves: CurvesPane | None = None,
     names: tuple[str, str] = ("old [b]run", "new \x1b[31mrun"),
 ) -> None:
     async def run() -> None:
@@ -109,7 +109,7 @@ def test_curves_get_the_room_above_if_there_are_any() -> None:
         assert screen.query_one("#compare-curves #mine").size.height >= 8
         assert screen.table.size.height >= 6
 
-    show(check, Comparison(1, 0, 1, ROWS), curves=Static(id="mine"))
+    show(check, Comparison(1, 0, 1, ROWS), curves=CurvesPane(id="mine"))
 
     async def check_without(pilot: Pilot[None], screen: CompareScreen) -> None:
         assert screen.query_one("#compare-curves").display is False

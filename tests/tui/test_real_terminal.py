@@ -31,8 +31,8 @@ def test_a_broken_run_is_seen_searched_zoomed_and_left(tmp_path: Path, log: Path
     with TmuxSession(tmp_path, str(log)) as session:
         screen = session.wait_for("train.log", "the last word of this log", "critical")
         assert all(len(line) <= 80 for line in screen.splitlines())
-        session.type("/")
-        session.type("step 123/")
+        session.write("/")
+        session.write("step 123/")
         session.press("Enter")
         session.wait_for("step 123/2000", "match 1 of 1")
         # Waited for, because Escape and a key right behind it are Alt and that key.
@@ -46,7 +46,7 @@ def test_a_broken_run_is_seen_searched_zoomed_and_left(tmp_path: Path, log: Path
         session.wait_gone("NaN loss")
         session.press("z")
         session.wait_for("NaN loss")
-        session.type("?")
+        session.write("?")
         session.wait_for("Keys")
         session.press("Escape")
         session.wait_gone("Keys")
@@ -154,7 +154,7 @@ def test_the_picker_opens_where_nothing_is_named(tmp_path: Path) -> None:
         (runs / name / "train.log").write_text("\n".join([*lines, f"step 200 loss {last}"]) + "\n")
     with TmuxSession(tmp_path, command=f"sh -c 'cd {runs} && exec $0' {PROGRAM}") as session:
         session.wait_for("good", "bad", "loss is nan since step 200")
-        session.type("bad")
+        session.write("bad")
         session.wait_gone("good")
         session.press("Enter")
         session.wait_for("step 200 loss nan")

@@ -60,7 +60,7 @@ class TmuxSession:
         """Type keys, by tmux's names for them."""
         self._tmux("send-keys", *keys)
 
-    def type(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Type a text as it is."""
         self._tmux("send-keys", "-l", text)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 from .ticks import Tick, decade_ticks, nice_step, value_ticks
 
 LABEL = 6
 """Widest label of the y axis, in columns; fixed, so that plots above each other line up."""
+_LARGEST = sys.float_info.max
 _PARTS = 10
 """The ends are moved out to a round tenth, so that growing curves seldom rescale the axis."""
 
@@ -46,7 +48,7 @@ def scale_for(low: float, high: float, *, is_log: bool, from_zero: bool = False)
         # A constant lies in the middle.
         middle = low / 2 + high / 2
         room = abs(middle) * 0.1 if abs(middle) > 1e-300 else 1.0
-        return Scale(middle - room, middle + room)
+        return Scale(max(-_LARGEST, middle - room), min(_LARGEST, middle + room))
     if from_zero and not is_log and 0 < low < 0.6 * high:
         low = 0.0
     step = nice_step((high / 2 - low / 2) / _PARTS * 2)

@@ -8,6 +8,7 @@ Times are seconds, moments are seconds since 1970, numbers may be NaN or infinit
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -120,19 +121,19 @@ class RunRow(NamedTuple):
 
 
 _NO_NUMBERS: array[float] = array("d")
-_NO_COUNTS: array[int] = array("q")
 
 
-class CurvePass(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CurvePass:
     """Buckets of one pass over the axis, left to right; a restarted run makes several."""
 
-    x: array[float] = _NO_NUMBERS
-    low: array[float] = _NO_NUMBERS
-    high: array[float] = _NO_NUMBERS
-    mean: array[float] = _NO_NUMBERS
+    x: array[float] = field(default_factory=lambda: array("d"))
+    low: array[float] = field(default_factory=lambda: array("d"))
+    high: array[float] = field(default_factory=lambda: array("d"))
+    mean: array[float] = field(default_factory=lambda: array("d"))
     """Extremes and mean of the finite values; NaN if the bucket has none."""
-    count: array[int] = _NO_COUNTS
-    bad: array[int] = _NO_COUNTS
+    count: array[int] = field(default_factory=lambda: array("q"))
+    bad: array[int] = field(default_factory=lambda: array("q"))
     """How many values are NaN or infinite."""
 
 

@@ -73,7 +73,7 @@ class MainScreen(Screen[None]):
         Binding("right_square_bracket", "beside(1)", "Next run", key_display="]",
                 id="runs.next", show=False),
     ]  # fmt: skip
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = BREADTHS
+    HORIZONTAL_BREAKPOINTS = BREADTHS
     header = query_one("#run-header", RunHeader)
     log_pane = query_one("#log", LogPane)
     curves: CurvesPane

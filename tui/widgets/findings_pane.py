@@ -10,6 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 
 from ..escaping import printable
@@ -33,7 +34,7 @@ class FindingsPane(Pane, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Details", id="findings.open"),
-        Binding("h", "adopt", "Add as hypothesis", id="findings.adopt"),
+        Binding("h", "adopt", "Hypothesis", id="findings.adopt"),
         Binding("y", "copy_fix", "Copy fix", id="findings.copy"),
         Binding("right,l", "enter_detail", "Into the details", show=False, id="findings.enter"),
         Binding("left,escape", "leave_detail", "Back to the list", show=False, id="findings.leave"),
@@ -82,6 +83,7 @@ class FindingsPane(Pane, can_focus=True):
         self._detail = FindingView(id="findings-detail")
         self._left = Vertical(self._verdict, self._list, self._summary, id="findings-left")
         self._arranged: tuple[Room, int, bool] | None = None
+        self.border_title = Content("findings")
 
     def compose(self) -> ComposeResult:
         """The verdict, the list and a summary; the detail beside, below or instead of them."""

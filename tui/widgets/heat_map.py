@@ -197,7 +197,7 @@ class HeatMap(Pane, can_focus=True):
         if (self.row, self.column) in self._bad:
             others = "" if math.isnan(norm) else f", {told} otherwise"
             told = f"× NaN or infinite{others}"
-        place = f"{heat.axis} {full_count(round(heat.columns[self.column], 3))}"
+        place = f"{heat.axis} {full_count(_whole(heat, self.column))}"
         return f"{heat.layers[self.row]}  {place}  {told}"
 
     def _draw_layer(self, heat: Heat, line: int) -> Iterator[Segment]:
@@ -236,9 +236,9 @@ class HeatMap(Pane, can_focus=True):
         text = [" "] * width
         for number in range(max(1, width // _TICK_EVERY)):
             start = number * _TICK_EVERY
-            label = "╵" + short_count(heat.columns[start * columns // width])
+            label = "╵" + short_count(_whole(heat, start * columns // width))
             text[start : start + len(label)] = label
-        last = short_count(heat.columns[-1]) + "╵"
+        last = short_count(_whole(heat, -1)) + "╵"
         if width >= _TICK_EVERY:
             text[-len(last) - 1 :] = " " + last
         gutter = fitted_right(heat.axis, self._gutter) + " "
@@ -321,3 +321,8 @@ def _shown(heat: Heat) -> tuple[object, ...]:
     """What of it is seen: a NaN equals a NaN here."""
     cells = tuple(row.tobytes() for row in heat.cells)
     return heat.layers, heat.columns, cells, heat.bad, heat.axis
+
+
+def _whole(heat: Heat, column: int) -> float:
+    """The place of a column as people count: steps are whole, epochs need not be."""
+    return round(heat.columns[column], 2 if heat.axis == "epoch" else None)

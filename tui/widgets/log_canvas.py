@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import ClassVar, Concatenate, ParamSpec, Self, TypeVar
+from typing import ClassVar, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
@@ -41,7 +41,7 @@ def guarded(method: Callable[Concatenate[P, G], None]) -> Callable[Concatenate[P
         except Exception as error:  # noqa: BLE001 - a broken pane must not end the app
             self.report_failure(error)
 
-    return call
+    return cast("Callable[Concatenate[P, G], None]", call)
 
 
 class LogCanvas(Pane):

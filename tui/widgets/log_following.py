@@ -42,7 +42,7 @@ class LogFollowing(LogView):
         self.feed.reader.listen(self._reader_has_news)
         self._retitle()
 
-    def on_unmount(self) -> None:
+    async def on_unmount(self) -> None:
         """Hear no more."""
         self.feed.reader.forget(self._reader_has_news)
         if self._wake is not None:

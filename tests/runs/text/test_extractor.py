@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -286,14 +287,12 @@ def test_numbers_with_something_glued_to_them_are_read_by_the_column(
 ) -> None:
     careful: list[int] = []
     usual = TextReader._read_carefully
-    monkeypatch.setattr(
-        TextReader,
-        "_read_carefully",
-        lambda self, chunk, indices, assembly: (
-            careful.extend(indices),
-            usual(self, chunk, indices, assembly),
-        )[1],
-    )
+
+    def watched(self: TextReader, chunk: Any, indices: Any, assembly: Any) -> None:
+        careful.extend(indices)
+        usual(self, chunk, indices, assembly)
+
+    monkeypatch.setattr(TextReader, "_read_carefully", watched)
     lines = [f"step {n} | loss {n / 7:.4f} | shard {n:05d}-of-04096" for n in range(count)]
     run = read("\n".join(lines) + "\n")
     assert values(run, "loss") == [float(f"{n / 7:.4f}") for n in range(count)]
