@@ -101,6 +101,7 @@ class MltdApp(ThemedApp):
         super().__init__(load_themes(), facts, *wishes)
         self.wanted = wanted
         self.book = RunBook()
+        self.hypotheses: list[str] = []
         self.problems: list[str] = []
         """Sentences for the terminal after the app has left it."""
         self._bridge = bridge
@@ -211,8 +212,8 @@ class MltdApp(ThemedApp):
         if self.wanted.wish.is_survey:
             self.action_runs()
         elif news.rows:
-            for row in news.rows:
-                self._recent.remember(row.path)
+            for name in self.wanted.wish.names:
+                self._recent.remember(name)
             self._main.select(0)
         else:
             self.problems += news.problems
@@ -239,6 +240,13 @@ class MltdApp(ThemedApp):
         extra = signals(notice, self.wanted.settings, self.terminal)
         if extra and self._driver is not None:
             self._driver.write(extra)
+
+    def on_main_screen_adopted(self, event: MainScreen.Adopted) -> None:
+        """Keep a hypothesis; they are printed when the app is left."""
+        if event.statement not in self.hypotheses:
+            self.hypotheses.append(event.statement)
+        text = f"{printable(event.statement)}\nprinted when you leave"
+        self.notify(text, title=f"Hypothesis {len(self.hypotheses)}", markup=False)
 
     def on_main_screen_wished(self, event: MainScreen.Wished) -> None:
         """Pass a wish on to the engine."""

@@ -13,12 +13,14 @@ from mltd.runs.errors import InputError, MltdError
 
 from .bridge import Bridge, start_process
 from .engine.protocol import Open
+from .escaping import printable
 from .terminal import own_environment, terminal_of
 
 if TYPE_CHECKING:
     from .replay import Replay
 
 UNUSABLE = 2
+MOST_RECENT = 20
 
 
 def launch(options: argparse.Namespace) -> int:
@@ -54,7 +56,7 @@ def demo(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | None = None) -> int:
     # Nothing that is made during the start is garbage; looking for some would take a third of it.
     gc.disable()
-    wish = Open(names or (os.getcwd(),), options.poll, is_survey=not names)
+    wish = Open(names or _neighbourhood(), options.poll, is_survey=not names)
     # Both processes import what they need at the same time, each on a core of its own.
     engine = start_process(wish)
     # Textual looks at COLORTERM alone, which ssh does not pass on.
@@ -78,7 +80,17 @@ def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | N
         engine.wait()
     for problem in app.problems:
         _complain(problem)
+    for number, statement in enumerate(app.hypotheses, start=1):
+        sys.stdout.write(f"hypothesis {number}: {printable(statement)}\n")
     return app.return_code or 0
+
+
+def _neighbourhood() -> tuple[str, ...]:
+    """Where runs are looked for if none is named: here, and those opened lately elsewhere."""
+    from .recent import RecentRuns
+
+    here = os.getcwd()
+    return (here, *RecentRuns().elsewhere(here)[:MOST_RECENT])
 
 
 def _check_poll(seconds: float | None) -> None:
@@ -87,6 +99,4 @@ def _check_poll(seconds: float | None) -> None:
 
 
 def _complain(problem: str) -> None:
-    from .escaping import printable
-
     sys.stderr.write(f"mltd-tui: {printable(problem)}\n")

@@ -6,14 +6,10 @@ import os
 import time
 from pathlib import Path
 
+from .state_files import private_folder, state_directory
+
 MOST_BYTES = 1 << 20
 """A longer file is begun anew: a broken pane on a login node must not fill a home directory."""
-
-
-def state_directory() -> Path:
-    """Our part of the XDG state directory."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(base, "mltd")
 
 
 def log_path() -> Path:
@@ -36,7 +32,7 @@ def write_entry(text: str) -> bool:
 def open_log() -> int:
     """A descriptor that appends to the log, readable by its owner alone."""
     path = log_path()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     if path.exists() and path.stat().st_size > MOST_BYTES:
         flags |= os.O_TRUNC

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .logfile import state_directory
+from .state_files import replace_privately, state_directory
 
 _LARGEST = 1 << 16
 """Bytes; a longer file is not one of ours."""
@@ -23,8 +20,6 @@ class Preferences:
     theme: str = ""
     hints_seen: int = 0
     """How often the hint for newcomers was shown."""
-    wrap: bool = False
-    axis: str = ""
 
 
 class Memory:
@@ -43,7 +38,8 @@ class Memory:
         newest = None if self._has_complained else self._read()
         self.preferences = replace(newest or self.preferences, **changes)
         try:
-            self._write()
+            data = json.dumps(asdict(self.preferences), indent=1).encode()
+            replace_privately(self._path, data)
         except OSError as error:
             if not self._has_complained:
                 self._has_complained = True
@@ -69,19 +65,3 @@ class Memory:
             if type(known.get(field.name)) is type(getattr(usual, field.name))
         }
         return Preferences(**kept)
-
-    def _write(self) -> None:
-        folder = self._path.parent
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # What someone looks at is no business of other users, whatever the umask says.
-        folder.chmod(0o700)
-        handle, name = tempfile.mkstemp(prefix=".preferences-", dir=folder)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                os.fchmod(file.fileno(), 0o600)
-                json.dump(asdict(self.preferences), file, indent=1)
-            os.replace(name, self._path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise

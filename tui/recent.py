@@ -5,18 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+
+from .state_files import replace_privately, state_directory
 
 MOST = 50
 _LARGEST = 1 << 20
 """Bytes; a longer file is not one of ours."""
-
-
-def state_directory() -> Path:
-    """Where programs keep what they remember by themselves."""
-    return Path(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "mltd")
 
 
 class RecentRuns:
@@ -51,23 +47,7 @@ class RecentRuns:
             return
         paths = list(dict.fromkeys([path, *self.paths]))[:MOST]
         with contextlib.suppress(OSError):
-            self._write(json.dumps({"paths": paths}, indent=1).encode())
-
-    def _write(self, data: bytes) -> None:
-        folder = self._file.parent
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Other users of a login node need not know which runs there are, whatever the umask is.
-        folder.chmod(0o700)
-        handle, name = tempfile.mkstemp(prefix=".recent-", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                os.fchmod(file.fileno(), 0o600)
-                file.write(data)
-            os.replace(name, self._file)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+            replace_privately(self._file, json.dumps({"paths": paths}, indent=1).encode())
 
 
 def is_below(path: str, directories: Iterable[str]) -> bool:

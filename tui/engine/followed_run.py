@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from mltd.analyzers.core.finding import Severity
 from mltd.analyzers.core.verdict import Diagnosis
 from mltd.analyzers.diagnosis import Diagnostician
 from mltd.runs.discovery import RunFiles
@@ -20,7 +19,8 @@ from mltd.runs.thinning import thin_if_larger
 
 from .pace import Pace
 from .preview import preview
-from .protocol import Health, LogFile, RunStatus
+from .protocol import LogFile, RunStatus
+from .rows import health
 
 BITE = 1 << 20
 """Bytes read between two looks at what the screen wants: some 10 ms of work."""
@@ -28,11 +28,6 @@ MOST_COLUMN_BYTES = 24 << 20
 """Columns beyond this are thinned: the whole app is to fit into 300 MiB whatever it opens."""
 _OLD_ENOUGH = 5.0
 """Seconds without growth after which a log is taken as it stands."""
-_HEALTH = {
-    Severity.INFO: Health.INFO,
-    Severity.WARNING: Health.WARNING,
-    Severity.CRITICAL: Health.CRITICAL,
-}
 
 
 class FollowedRun:
@@ -178,23 +173,13 @@ class FollowedRun:
             lag_seconds=0.0 if self._waiting_since is None else now - self._waiting_since,
             share_read=self._share_read(files),
             thinned=self.live.loaded.run.thinned,
-            health=self._health(),
+            health=health(self.diagnosis),
             alarms=len(alarms),
             files=files,
         )
 
     def _sources(self) -> list[SourceFile]:
         return self.live.loaded.run.files
-
-    def _health(self) -> Health:
-        if self.diagnosis is None or self.diagnosis.status == "no_metrics":
-            return Health.UNKNOWN
-        worst = max(
-            (f.severity for f in self.diagnosis.findings if f.is_alarm),
-            key=lambda severity: severity.rank,
-            default=None,
-        )
-        return Health.FINE if worst is None else _HEALTH[worst]
 
     def _share_read(self, files: tuple[LogFile, ...]) -> float:
         if self.is_complete:

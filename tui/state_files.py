@@ -1,0 +1,35 @@
+"""Files that the app keeps for itself, in the XDG state directory, for their owner alone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+def state_directory() -> Path:
+    """Our part of the XDG state directory."""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(base, "mltd")
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder that nobody else can look into, whatever the umask says."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+
+
+def replace_privately(path: Path, data: bytes) -> None:
+    """Write a file as a whole: whoever reads it finds the old or the new one."""
+    private_folder(path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(data)
+        os.replace(name, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
