@@ -32,7 +32,7 @@ lint: $(INSTALLED)  ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy hatch_build.py demo/record.py $(wildcard benchmarks/*.py)
+	$(BIN)/mypy hatch_build.py demo/record.py demo/screenshots.py $(wildcard benchmarks/*.py)
 	$(BIN)/mypy -p benchmarks.faults
 	$(BIN)/lint-imports
 
@@ -54,10 +54,22 @@ bench: $(INSTALLED)  ## Measure how fast logs are read and judged
 	$(BIN)/python benchmarks/ingest.py
 	$(BIN)/python benchmarks/analyzers.py
 
+.PHONY: bench-tui
+bench-tui: $(INSTALLED)  ## Measure how the app feels in a terminal, beside a bare Textual program
+	$(BIN)/python benchmarks/tui.py
+
+.PHONY: screenshots
+screenshots: $(INSTALLED)  ## Draw the pictures of the documentation from the demo
+	$(BIN)/python demo/screenshots.py
+
 .PHONY: catalogue
 catalogue: $(INSTALLED)  ## Write docs/catalogue.md from the analyzers' own words
 	$(BIN)/mltd-tui explain --markdown > docs/catalogue.new
 	mv docs/catalogue.new docs/catalogue.md
+
+.PHONY: keys
+keys: $(INSTALLED)  ## Write the list of commands in docs/keys.md from the bindings
+	$(BIN)/python -m mltd.tui.keys_text docs/keys.md
 
 .PHONY: bench-faults
 bench-faults: $(INSTALLED)  ## Train faulty and healthy models, score the diagnosis on them

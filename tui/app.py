@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from .screens.run_picker import RunPicker
     from .widgets.curves_pane import CurvesPane
 
+ENGINE_PATIENCE = 8.0
+"""Seconds; the engine says something every two, but may think for a few."""
 HINTS = 5
 """Starts during which newcomers are told the most important keys."""
 
@@ -109,6 +111,9 @@ class MltdApp(ThemedApp):
         self._reader = LogReader()
         self._alerts: AlertBook | None = None
         self._recent = RecentRuns()
+        self._is_engine_dead = False
+        self.early_signal = 0
+        """One that came before there was anything to leave."""
         self._picker: RunPicker | None = None
         self._comparing: CompareScreen | None = None
         self._keys: dict[str, str] = {}
@@ -131,6 +136,9 @@ class MltdApp(ThemedApp):
             # Outside the main thread, as in some tests, there are no signals to handle.
             with contextlib.suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self._leave, number)
+        if self.early_signal:
+            self._leave(self.early_signal)
+        self.set_interval(1.0, self._look_after_engine)
         self.run_worker(self._listen(), group="engine", exit_on_error=False)
         self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
 
@@ -166,6 +174,10 @@ class MltdApp(ThemedApp):
         if problem := self.memory.remember(theme=name):
             self.complain(problem)
 
+    def note_signal(self, number: int, _frame: object) -> None:
+        """Somebody wants us gone before we have quite arrived."""
+        self.early_signal = number
+
     def _leave(self, number: int) -> None:
         self.exit(return_code=128 + number)
 
@@ -176,8 +188,20 @@ class MltdApp(ThemedApp):
         await self._bridge.listen(hear, self._engine_died)
 
     def _engine_died(self, is_restarted: bool) -> None:
-        outcome = "was started again" if is_restarted else "keeps dying; start mltd-tui anew"
-        self.complain(f"the engine ended and {outcome}; see {log_path()}")
+        if is_restarted:
+            self.complain(f"the engine ended and was started again; see {log_path()}")
+        else:
+            self._is_engine_dead = True
+            self._look_after_engine()
+
+    def _look_after_engine(self) -> None:
+        """Say it where it is seen if what is on screen grows old for reasons of our own."""
+        trouble = ""
+        if self._is_engine_dead:
+            trouble = f"the engine keeps dying; start mltd-tui anew, and see {log_path()}"
+        elif self._bridge.silence > ENGINE_PATIENCE:
+            trouble = f"the engine has not answered for {self._bridge.silence:.0f} s"
+        self._main.show_trouble(trouble)
 
     def on_unmount(self) -> None:
         """Let go of the engine and the files."""
@@ -209,15 +233,23 @@ class MltdApp(ThemedApp):
     def _found(self, news: RunsFound) -> None:
         for problem in news.problems:
             self.complain(problem)
+        if self._picker is not None:
+            self._picker.set_rows(tuple(self.book.rows.values()))
+            return
+        if self.book.known:
+            return
         if self.wanted.wish.is_survey:
             self.action_runs()
         elif news.rows:
             for name in self.wanted.wish.names:
                 self._recent.remember(name)
             self._main.select(0)
-        else:
+        elif news.problems:
             self.problems += news.problems
             self.exit(return_code=2)
+        else:
+            # A directory whose job has not written anything yet.
+            self.action_runs()
 
     def _alert(self, news: Diagnosed) -> None:
         if self._alerts is None:

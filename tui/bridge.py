@@ -56,6 +56,7 @@ class Bridge:
         self._writer: asyncio.WriteTransport | None = None
         self._unsent: list[Wish] = []
         self._deaths: list[float] = []
+        self._heard_at = time.monotonic()
         self._is_closed = False
 
     def send(self, wish: Wish) -> None:
@@ -107,6 +108,7 @@ class Bridge:
             while True:
                 head = await reader.readexactly(HEAD)
                 body = await reader.readexactly(body_length(head))
+                self._heard_at = time.monotonic()
                 hear(cast("News", unpack(body)))
         except (asyncio.IncompleteReadError, OSError):
             return
@@ -117,6 +119,11 @@ class Bridge:
             source.close()
             # Transports give their pipes back in the next turn of the loop.
             await asyncio.sleep(0)
+
+    @property
+    def silence(self) -> float:
+        """Seconds since the engine was last heard of; it says something every two."""
+        return time.monotonic() - self._heard_at
 
     def close(self) -> None:
         """End the engine; it has nothing to save."""

@@ -66,9 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] not in (*COMMANDS, "-h", "--help", "--version"):
         arguments.insert(0, "open")
-    options = build_parser().parse_args(arguments)
     try:
-        return _run(options)
+        return _run(build_parser().parse_args(arguments))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

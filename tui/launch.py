@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import signal
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -74,14 +75,17 @@ def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | N
 
         wanted = Wanted(wish, options.theme, load())
         app = MltdApp(wanted, Bridge(wish, engine), replay=replay)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            # Until the app can leave in good order it must not be killed in the middle.
+            signal.signal(number, app.note_signal)
         app.run()
     finally:
         engine.kill()
         engine.wait()
     for problem in app.problems:
         _complain(problem)
-    for number, statement in enumerate(app.hypotheses, start=1):
-        sys.stdout.write(f"hypothesis {number}: {printable(statement)}\n")
+    for place, statement in enumerate(app.hypotheses, start=1):
+        sys.stdout.write(f"hypothesis {place}: {printable(statement)}\n")
     return app.return_code or 0
 
 

@@ -249,7 +249,7 @@ async def test_marks_are_visited_and_read_out() -> None:
         await one.press("n", "n")
         assert one.status.startswith("step 600  loss 7  val 8  ✖ loss [rises] here")
         await one.press("N")
-        assert "● saved" in one.status
+        assert "◦ saved" in one.status
         await one.press("plus", "plus", "plus", "plus", "n")
         assert "loss [rises] here" in one.status, "out of the zoomed part, but known"
         low, high = next((r.low, r.high) for r in one.open.values())

@@ -50,6 +50,8 @@ class Canvas:
 
 def column_of(x: float, low: float, high: float, columns: int) -> int:
     """The column of a place; below 0 or from `columns` on if it is out of sight."""
+    if not high > low:
+        return -1
     share = (x - low) / (high - low)
     if x == high:
         return columns - 1

@@ -21,7 +21,7 @@ _AROUND = 3
 _MEANINGS = ("", *(f"chart-{n}" for n in range(1, FAINT)), "chart-faint")
 _ORDER = {"critical": 3, "warning": 2}
 _KINDS = {
-    MarkKind.CHECKPOINT: ("●", 0),
+    MarkKind.CHECKPOINT: ("◦", 0),
     MarkKind.RATE: ("~", 1),
     MarkKind.RESTART: ("↻", 2),
     MarkKind.FINDING: ("●", 3),

@@ -47,11 +47,13 @@ def multiples(low: float, high: float, step: float) -> list[float]:
     return [k * step for k in range(math.ceil(first), math.floor(last) + 1)]
 
 
-def value_ticks(low: float, high: float, most: int, width: int) -> list[Tick]:
+def value_ticks(
+    low: float, high: float, most: int, width: int, least_step: float = 0.0
+) -> list[Tick]:
     """At most about `most` round numbers between `low` and `high`."""
     ticks: list[Tick] = []
     for count in range(max(1, most) if high > low else 0, 0, -1):
-        step = nice_step((high / 2 - low / 2) / count * 2)
+        step = max(least_step, nice_step((high / 2 - low / 2) / count * 2))
         values = multiples(low, high, step) if step < math.inf else []
         labels = tick_labels(values, step, width)
         coarser = [Tick(v, label) for v, label in zip(values, labels, strict=True) if label]
@@ -92,7 +94,8 @@ def place_ticks(axis: str, low: float, high: float, most: int) -> list[Tick]:
     if not high > low:
         return []
     if axis != "time":
-        return value_ticks(low, high, most, X_LABEL)
+        # There is no step one and a half.
+        return value_ticks(low, high, most, X_LABEL, 0.0 if axis == "epoch" else 1.0)
     wanted = (high - low) / max(1, most)
     step = next((s for s in _TIME_STEPS if s >= wanted), _TIME_STEPS[-1])
     if not is_moment(low):

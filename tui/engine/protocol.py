@@ -342,6 +342,10 @@ class Diagnosed(NamedTuple):
     diagnosis: Diagnosis
 
 
+class Pulse(NamedTuple):
+    """The engine is alive and has nothing to say."""
+
+
 class Trouble(NamedTuple):
     """Something went wrong that a user should know; the engine goes on."""
 
@@ -363,5 +367,6 @@ News = (
     | Heat
     | Place
     | Comparison
+    | Pulse
     | Trouble
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ from .protocol import (
     News,
     Open,
     PlaceRequest,
+    Pulse,
     Rows,
     RunRow,
     RunsFound,
@@ -49,6 +50,12 @@ TELL_EVERY = 0.5
 """Seconds between two updates of a header or a curve that keeps growing."""
 LOOK_EVERY = 5.0
 """Seconds after which a silent run's state is judged again: silence means something too."""
+PULSE_EVERY = 2.0
+"""Seconds after which the screen must hear from us, whatever there is to say."""
+DISCOVER_EVERY = 10.0
+"""Seconds between two looks for runs that appeared in the directories that were named."""
+DISCOVER_SHARE = 20.0
+"""A look that takes long, as on a slow file system, is taken less often."""
 SETTLE_AFTER = 1.0
 JUDGE_EVERY = 1.0
 JUDGE_SHARE = 5.0
@@ -78,7 +85,8 @@ class Service:
         watcher: Watcher,
         now: Callable[[], float] = clock,
     ) -> None:
-        self._send = send
+        self._pipe = send
+        self._said_at = 0.0
         self._inbox = inbox
         self._watcher = watcher
         self._now = now
@@ -91,15 +99,23 @@ class Service:
         self._drawn: dict[int, tuple[float, tuple[int, ...], Curves]] = {}
         self._survey = Survey()
         self._surveys = False
+        self._next_discovery = 0.0
 
     def run(self) -> None:
         """Work until nobody is interested any more."""
         while not self._inbox.is_closed:
             self.step()
 
+    def _send(self, news: News) -> None:
+        self._said_at = self._now()
+        self._pipe(news)
+
     def step(self) -> None:
         """Wait for something to do, and do one piece of it."""
-        wishes, changed = self._inbox.wait(self._patience())
+        quiet = self._now() - self._said_at
+        wishes, changed = self._inbox.wait(min(self._patience(), max(0.0, PULSE_EVERY - quiet)))
+        if self._now() - self._said_at >= PULSE_EVERY:
+            self._send(Pulse())
         for wish in wishes:
             self._guarded(self._grant, wish)
         self._guarded(self._work, changed)
@@ -144,9 +160,28 @@ class Service:
             for number in numbers[:FOLLOWED_AT_ONCE]:
                 self._follow(number)
         self._surveys |= len(self._catalogue.runs) > 1
+        self._next_discovery = self._now() + DISCOVER_EVERY
+        self._tell_runs(problems)
+
+    def _tell_runs(self, problems: Sequence[str] = ()) -> None:
         self._survey.look_soon()
         rows = tuple(self._row(number) for number in range(len(self._catalogue.runs)))
         self._send(RunsFound(rows, tuple(problems)))
+
+    def _discover(self, now: float) -> None:
+        """Look for runs, and for files of runs, that have appeared."""
+        if now < self._next_discovery or not self._catalogue.can_grow:
+            return
+        new, changed = self._catalogue.look_again()
+        took = self._now() - now
+        self._next_discovery = self._now() + max(DISCOVER_EVERY, DISCOVER_SHARE * took)
+        for number in changed:
+            if number in self._followed:
+                self._leave(number)
+                self._follow(number)
+        if new or changed:
+            self._surveys |= len(self._catalogue.runs) > 1
+            self._tell_runs()
 
     def _select(self, number: int) -> None:
         if not 0 <= number < len(self._catalogue.runs):
@@ -232,6 +267,7 @@ class Service:
             told.next_status = min(told.next_status, self._now() + TELL_EVERY)
 
     def _look_around(self, now: float) -> None:
+        self._discover(now)
         if not self._surveys:
             return
         self._survey.look(self._catalogue.runs, set(self._followed), now)
@@ -266,7 +302,7 @@ class Service:
         if not is_same_but_for_clock(told.status, status):
             told.status = status
             self._send(StatusChanged(status))
-            if len(self._catalogue.runs) > 1:
+            if len(self._catalogue.runs) > 1 or self._surveys:
                 self._send(Rows((self._row(followed.number),)))
         series = describe_series(followed.number, followed.run, self._book.envelopes)
         if series != told.series:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..quantities import short_count
 from .bars import WIDE_BAR, bar
 from .blocks import Block, Target
 from .names import GLYPHS, axis_word, spoken, when
@@ -29,13 +31,15 @@ NO_METRICS = (
 )
 
 
-def row(finding: Finding, width: int, axis: str = "step") -> Line:
+def row(finding: Finding, width: int, axis: str = "step", *, is_one_of_many: bool = False) -> Line:
     """Severity, name and confidence of a finding in one line."""
     meaning = f"severity-{finding.severity.value}"
     name = Span(f" {spoken(finding.id)}", "" if finding.is_alarm else "quiet")
     left: Line = (Span(GLYPHS[finding.severity.value], meaning), name)
     right = _confidence(finding.confidence, finding.basis.ceiling, width)
     since = when(finding, axis)
+    if is_one_of_many and width < MEDIUM and finding.first_step is not None:
+        left = (*left, Span(f" {short_count(finding.first_step)}", "quiet"))
     if since and width >= MEDIUM and cells(left) + len(since) + 4 + cells(right) <= width:
         right = (Span(f"{since}  ", "quiet"), *right)
     return spread(left, right, width)
@@ -46,8 +50,9 @@ def cards(
 ) -> list[Block]:
     """The list; with `title_lines` each row is followed by its title."""
     blocks = []
+    kinds = Counter(finding.id for _, finding in findings)
     for key, finding in findings:
-        lines = [row(finding, width, axis)]
+        lines = [row(finding, width, axis, is_one_of_many=kinds[finding.id] > 1)]
         if title_lines:
             meaning = "" if finding.is_alarm else "quiet"
             lines += hang((Span("  "),), finding.title, width, meaning, most=title_lines)

@@ -108,11 +108,11 @@ class HelpScreen(ModalScreen[None]):
     def action_filter(self) -> None:
         """Show only what matches what is typed now."""
         self._field.display = True
-        self._field.focus()
+        self.set_focus(self._field)
 
     @on(Input.Submitted)
     def _accept(self) -> None:
-        self._scroll.focus()
+        self.set_focus(self._scroll)
 
     def action_leave(self) -> None:
         """Give up the filter first, and the help then."""
@@ -121,7 +121,7 @@ class HelpScreen(ModalScreen[None]):
             return
         self._field.value = ""
         self._field.display = False
-        self._scroll.focus()
+        self.set_focus(self._scroll)
         self._fill()
 
     def action_scroll(self, lines: int) -> None:

@@ -220,6 +220,12 @@ class MainScreen(Screen[None]):
         pane.set_overlay(tuple((run, book.name(run), book.of(run).series) for run in others))
         return pane
 
+    def show_trouble(self, trouble: str) -> None:
+        """Nothing new comes from the engine: say so, and look at the log without it."""
+        self.header.trouble = trouble
+        if trouble and self.log_pane.path:
+            self.log_pane.files_grew([self.log_pane.path])
+
     def show_hint(self) -> None:
         """Tell a newcomer the most important keys."""
         hint = self.query_one("#hint", Static)
@@ -386,11 +392,7 @@ def _breadth(columns: int) -> str:
 
 
 def _focus(pane: Widget) -> None:
-    """Focus a pane, or the first thing in it that can have the focus."""
+    """Let a pane have the keys."""
+    # At once, not by `focus`, which waits a turn: the next key may be on its way.
     if pane.can_focus:
-        pane.focus()
-        return
-    for inner in pane.query("*"):
-        if inner.focusable:
-            inner.focus()
-            return
+        pane.screen.set_focus(pane)

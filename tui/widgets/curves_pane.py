@@ -123,8 +123,12 @@ class CurvesPane(Pane, can_focus=True):
 
     def set_curves(self, curves: Curves) -> None:
         """Data that were wanted; more of them may come later."""
+        was_blank = self._board.extent is None
         if self._board.set_curves(curves):
-            self._redraw_soon()
+            if was_blank:
+                self._redraw()
+            else:
+                self._redraw_soon()
 
     def show_x(self, axis: str, x: float) -> None:
         """Put the cursor at a place of an axis."""

@@ -55,7 +55,8 @@ class LogSearchBar(Horizontal):
         field.value = text
         field.cursor_position = len(text)
         self._say("")
-        field.focus()
+        # At once, not by `focus`, which waits a turn: the next letters may be on their way.
+        self.screen.set_focus(field)
 
     def action_close(self) -> None:
         """Ask no more."""

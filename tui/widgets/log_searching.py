@@ -48,7 +48,7 @@ class LogSearching(LogFollowing):
 
     def start_search(self) -> None:
         """Ask what to search for."""
-        self._open_bar(SEARCH, self.search.pattern if self.search is not None else "")
+        self._open_bar(SEARCH)
 
     def action_search(self) -> None:
         """Ask what to search for."""
@@ -206,7 +206,7 @@ class LogSearching(LogFollowing):
     def _close_bar(self) -> None:
         self.query_one(LogSearchBar).display = False
         self.rows_taken = 0
-        self.focus()
+        self.screen.set_focus(self)
         self.fit()
 
     def status_words(self) -> list[str]:

@@ -36,6 +36,7 @@ class RunHeader(Pane):
         self._status: RunStatus | None = None
         self._position = (1, 1)
         self._waiting_for = ""
+        self._trouble = ""
         self._growths = 0
         self._home = home_directory()
         self._strips: list[Strip] = []
@@ -80,8 +81,21 @@ class RunHeader(Pane):
     def rows(self) -> tuple[Line, Line]:
         """What the header says now."""
         fresh = freshness(self._status, self.now(), self._growths)
-        look = Look(self._status, self._position, fresh, self._waiting_for, self._home)
+        look = Look(
+            self._status, self._position, fresh, self._waiting_for, self._home, self._trouble
+        )
         return header_rows(look, self.size.width)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing here can be trusted to be up to date; empty if it can."""
+        return self._trouble
+
+    @trouble.setter
+    def trouble(self, trouble: str) -> None:
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self.tick()
 
     def tick(self) -> None:
         """Let time pass: paint the cells that it changed, and nothing if it changed none."""

@@ -14,10 +14,9 @@ from .run_freshness import Freshness
 from .run_header_source import source_row
 from .run_progress import progress
 
-WIDE = 100
-"""Columns below which everything is said in short."""
-LEAST_NAME, SHORT_NAME, WIDE_NAME = 10, 14, 32
-"""Cells that progress leaves to the name."""
+LEAST_NAME = 10
+NAMES = ((100, 40), (78, 26), (0, 14))
+"""Columns from which on progress leaves so many cells to the name."""
 LEAST_REASON = 16
 """Cells below which the reason of a state is not worth saying."""
 STATES = {
@@ -45,6 +44,8 @@ class Look:
     freshness: Freshness = field(default_factory=Freshness)
     waiting_for: str = ""
     home: str = ""
+    trouble: str = ""
+    """Why nothing here can be trusted to be up to date."""
 
 
 def header_rows(look: Look, width: int) -> tuple[Line, Line]:
@@ -54,9 +55,12 @@ def header_rows(look: Look, width: int) -> tuple[Line, Line]:
         first = spread((Span("no run yet", "quiet"),), (), inner)
     else:
         first = _run_row(look, look.status, inner)
-    second = source_row(
-        look.status, look.freshness, inner, waiting_for=look.waiting_for, home=look.home
-    )
+    if look.trouble:
+        second: Line = fit((Span(f"▲ {clean(look.trouble)}", "stale"),), inner)
+    else:
+        second = source_row(
+            look.status, look.freshness, inner, waiting_for=look.waiting_for, home=look.home
+        )
     return _with_margins(first, width), _with_margins(second, width)
 
 
@@ -71,12 +75,13 @@ def _run_row(look: Look, status: RunStatus, width: int) -> Line:
     badge = _badge(status)
     name = clean(status.name) or "(unnamed)"
     room = width - cells(badge) - 2
-    least = min(cells((Span(name),)), WIDE_NAME if width >= WIDE else SHORT_NAME)
+    least = min(cells((Span(name),)), next(most for columns, most in NAMES if width >= columns))
     parts = _parts(look, status, room - least)
     left: Line = (Span(middle(name, max(LEAST_NAME, room - cells(parts))), "heading"), *parts)
     spare = room - cells(left)
     reason = clean(status.reason)
-    if reason and status.state != "running" and spare >= LEAST_REASON:
+    # What a stalled run has to say, that it is silent, stands below.
+    if reason and status.state not in ("running", "stalled") and spare >= LEAST_REASON:
         left = (*left, Span(clip(f"  {reason}", spare), "quiet"))
     return spread(left, badge, width)
 
@@ -87,7 +92,7 @@ def _parts(look: Look, status: RunStatus, room: int) -> Line:
     place: Line = (Span(f"  {number}/{runs}", "quiet"),) if runs > 1 else ()
     glyph, meaning = STATES.get(status.state, STATES["unknown"])
     word = clean(status.state) or "unknown"
-    if look.freshness.is_stale:
+    if look.freshness.is_stale or look.trouble:
         meaning = "stale"
         word = word if status.state == "stalled" else f"{word} STALE"
     known: Line = (*place, Span(f"  {glyph} {word}", meaning))

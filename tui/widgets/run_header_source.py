@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..engine.protocol import LogFile, RunStatus
 from ..escaping import printable
-from ..findings.spans import Line, Span, cells, clean, fit, middle, spread
+from ..findings.spans import Line, Span, cells, clean, clip, fit, middle, spread
 from ..quantities import short_count
 from ..wording import age, count, duration, percent, rate
 from .run_freshness import LAG_SECONDS, Freshness
@@ -16,6 +16,8 @@ LONG_AGE, SHORT_AGE = 20, 15
 NARROW = 76
 LEAST_PATH, USUAL_PATH = 8, 40
 RATE_CELLS = 12
+REASON_ABOVE = 98
+"""Columns from which on the first row has room for the reason of a failure."""
 
 
 def source_row(
@@ -24,6 +26,10 @@ def source_row(
     """The row in exactly so many cells."""
     file = _main_file(status)
     path = _short_path(file.path if file is not None else waiting_for, home)
+    if status is not None and file is not None and fresh.age is None and file.read:
+        gone = clean(file.note) or "gone"
+        name = middle(path, max(LEAST_PATH, width - len(gone) - 4))
+        return fit((Span(f"▲ {name}: {gone}", "stale"),), width)
     if status is None or fresh.age is None:
         what = middle(path, width - len("waiting for ")) or "the first run"
         return spread((Span("waiting for ", "stale"), Span(what, "quiet")), (), width)
@@ -38,8 +44,11 @@ def source_row(
     room -= cells(facts) + 2
     if room < LEAST_PATH:
         return spread(oldness, fit(facts, max(0, width - cells(oldness) - 1)), width)
-    left = (*oldness, Span(" "), Span(middle(path, room - len(more)) + more, "quiet"))
-    return spread(left, facts, width)
+    said = Span(middle(path, room - len(more)) + more, "quiet")
+    if status.state == "failed" and status.reason and width < REASON_ABOVE:
+        # Why it ended matters more than where it is written.
+        said = Span(clip(clean(status.reason), room), "severity-critical")
+    return spread((*oldness, Span(" "), said), facts, width)
 
 
 def _age(fresh: Freshness, *, is_long: bool) -> Line:

@@ -19,6 +19,7 @@ from mltd.tui.engine.protocol import (
     Open,
     Place,
     PlaceRequest,
+    Pulse,
     Rows,
     RunsFound,
     Select,
@@ -225,3 +226,21 @@ def test_a_failure_is_told_and_the_engine_goes_on(
     write_steps(log, 20, 30)
     desk.inbox.changed({log})
     desk.until(lambda: desk.status().status.step == 29)
+
+
+def test_runs_and_files_that_appear_later_are_found(desk: Desk, tmp_path: Path) -> None:
+    desk.inbox.wish(Open((str(tmp_path),)))
+    desk.until(lambda: desk.of(RunsFound))
+    assert desk.of(RunsFound)[0].rows == ()
+    assert desk.of(RunsFound)[0].problems == ()
+    (tmp_path / "one").mkdir()
+    write_steps(tmp_path / "one" / "job.out", 0, 30)
+    desk.until(lambda: desk.of(RunsFound)[-1].rows)
+    desk.inbox.wish(Select(0))
+    desk.until(lambda: desk.of(Diagnosed))
+    (tmp_path / "one" / "job.err").write_text("RuntimeError: boom\n")
+    desk.until(lambda: len(desk.status().status.files) == 2)
+
+
+def test_the_engine_is_heard_of_even_if_there_is_nothing_to_say(desk: Desk) -> None:
+    desk.until(lambda: len(desk.of(Pulse)) > 2)
