@@ -45,8 +45,11 @@ class FileFeed:
     def feed(self, data: bytes, *, final: bool = False) -> None:
         """Take the next bytes; with `final`, everything that is left is read."""
         self._waiting += data
-        if self._reader is None and not self._recognise(final=final):
-            return
+        if self._reader is None:
+            if not final or self._waiting.strip(b"\0"):
+                self._skip_hole()
+            if not self._recognise(final=final):
+                return
         assert self._reader is not None
         while True:
             harvest = self._harvest(final=final)
@@ -54,6 +57,12 @@ class FileFeed:
             self._waiting = self._waiting[harvest.consumed :]
             if not harvest.consumed or not self._waiting or not final:
                 return
+
+    def _skip_hole(self) -> None:
+        """Leave out NULs at the beginning: a log that was cut while its writer went on has them."""
+        text = self._waiting.lstrip(b"\0")
+        self.source.bytes += len(self._waiting) - len(text)
+        self._waiting = text
 
     def _harvest(self, *, final: bool) -> Harvest:
         assert self._reader is not None
@@ -83,9 +92,16 @@ class FileFeed:
                 event.source = source_lines(event, [os.path.dirname(os.path.abspath(self.path))])
         self.run.append(self.number, harvest)
 
-    def settle(self) -> bool:
-        """Read what was held back in the hope of more; true if there was anything."""
+    def settle(self, *, with_tail: bool = False) -> bool:
+        """Read what was held back in the hope of more; true if there was anything.
+
+        With `tail` also a last line that nobody ended: for logs that will not grow any more.
+        """
         before = self.source.bytes
+        if with_tail and self._reader is not None and self.source.format in _TEXT_FORMATS:
+            if self._waiting:
+                self.feed(b"", final=True)
+            return self.source.bytes > before
         if self._reader is None:
             if self._waiting and self._recognise(final=True):
                 self.feed(b"")

@@ -70,7 +70,13 @@ class LiveRun:
         except MltdError as problem:
             self.loaded.problems.append(problem)
             followed.is_dead = True
+            followed.feed.source.note = problem.message
             return False
+
+    def is_given_up(self, path: Path) -> bool:
+        """True if a file could not be read and is not looked at any more."""
+        followed = self._feeds[path]
+        return followed.is_dead and isinstance(followed, _FollowedFile)
 
     def unread(self, path: Path) -> int:
         """Bytes of a file that were seen and not read yet."""
@@ -81,10 +87,13 @@ class LiveRun:
         """How a followed file is doing."""
         return self._feeds[path].status
 
-    def settle(self) -> bool:
-        """Nothing has come for a while: read what was held back waiting for more."""
+    def settle(self, *, with_tail: bool = False) -> bool:
+        """Nothing has come for a while: read what was held back waiting for more.
+
+        With `with_tail` the log seems to be over: a last line without an end is read as well.
+        """
         # A sum, not any(): every file must get its turn.
-        return sum(followed.settle() for followed in self._feeds.values()) > 0
+        return sum(one.settle(with_tail=with_tail) for one in self._feeds.values()) > 0
 
     def close(self) -> None:
         """Let go of the files."""
@@ -120,10 +129,10 @@ class _FollowedFile:
             news = True
         return news
 
-    def settle(self) -> bool:
+    def settle(self, *, with_tail: bool) -> bool:
         if self.is_dead:
             return False
-        return self.feed.settle()
+        return self.feed.settle(with_tail=with_tail)
 
     def close(self) -> None:
         self.follower.close()
@@ -156,7 +165,7 @@ class _ArchivedFile:
             self.close()
         return True
 
-    def settle(self) -> bool:
+    def settle(self, *, with_tail: bool) -> bool:
         return False
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from mltd.runs.errors import MltdError, SettingsError
+from mltd.runs.errors import InputError, MltdError, SettingsError
 
 from .bridge import Bridge
 from .engine.protocol import (
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 ENGINE_PATIENCE = 8.0
 """Seconds; the engine says something every two, but may think for a few."""
+FAILURE_PAUSE = 60.0
+"""Seconds between two notices about the same failure."""
 HINTS = 5
 """Starts during which newcomers are told the most important keys."""
 
@@ -76,7 +78,7 @@ class MltdApp(ThemedApp):
         Binding("ctrl+p", "command_palette", "Commands", id="app.commands", show=False),
         Binding("t", "next_theme", "Next theme", id="app.theme", show=False),
         Binding("q", "quit", "Quit", id="app.quit"),
-        Binding("ctrl+c", "quit", "Quit", id="app.interrupt", show=False, priority=True),
+        Binding("ctrl+c", "quit", "", id="app.interrupt", show=False, priority=True),
         Binding("less_than_sign", "speed(0.5)", "Replay slower", key_display="<",
                 id="demo.slower", show=False),
         Binding("greater_than_sign", "speed(2)", "Replay faster", key_display=">",
@@ -99,8 +101,12 @@ class MltdApp(ThemedApp):
     ) -> None:
         self.memory = Memory()
         wishes = (wanted.theme, wanted.settings.theme, self.memory.preferences.theme)
+        themes = load_themes()
+        if wanted.theme is not None and themes.named(wanted.theme) is None:
+            known = ", ".join(theme.name for theme in themes.themes)
+            raise InputError(f"there is no theme called {wanted.theme!r}", hint=f"try: {known}")
         facts = terminal or terminal_of(own_environment(), wanted.settings.unicode)
-        super().__init__(load_themes(), facts, *wishes)
+        super().__init__(themes, facts, *wishes)
         self.wanted = wanted
         self.book = RunBook()
         self.hypotheses: list[str] = []
@@ -111,6 +117,8 @@ class MltdApp(ThemedApp):
         self._reader = LogReader()
         self._alerts: AlertBook | None = None
         self._recent = RecentRuns()
+        self._told_failures: dict[tuple[str, str], float] = {}
+        self._is_opened = False
         self._is_engine_dead = False
         self.early_signal = 0
         """One that came before there was anything to leave."""
@@ -139,8 +147,11 @@ class MltdApp(ThemedApp):
         if self.early_signal:
             self._leave(self.early_signal)
         self.set_interval(1.0, self._look_after_engine)
-        self.run_worker(self._listen(), group="engine", exit_on_error=False)
         self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
+
+    def on_main_screen_composed(self) -> None:
+        """Now there is somebody to tell the news."""
+        self.run_worker(self._listen(), group="engine", exit_on_error=False)
 
     def on_main_screen_furnished(self) -> None:
         """What can wait until the first picture is there."""
@@ -148,6 +159,7 @@ class MltdApp(ThemedApp):
         from .alerts import AlertBook
         from .commands import scopes
 
+        self._has_arrived = True
         # What there is now stays: no collection needs to look at it again.
         gc.freeze()
         gc.enable()
@@ -155,6 +167,9 @@ class MltdApp(ThemedApp):
         self.set_interval(1.0, lambda: self._announce(alerts.due(time.monotonic())))
 
         notices = [*self.themes.problems, self.memory.notice]
+        wished = self.wanted.settings.theme
+        if wished is not None and self.themes.named(wished) is None:
+            notices.append(f"there is no theme called {wished!r}; config.toml asks for it")
         if self.wanted.settings.keys:
             try:
                 path = str(config_directory() / "config.toml")
@@ -166,8 +181,9 @@ class MltdApp(ThemedApp):
             self.complain(notice)
         seen = self.memory.preferences.hints_seen
         if seen < HINTS:
-            self.memory.remember(hints_seen=seen + 1)
             self._main.show_hint()
+            if failed := self.memory.remember(hints_seen=seen + 1):
+                self.complain(failed)
 
     def _remember_theme(self, name: str) -> None:
         self.notify(f"theme: {name}", timeout=2, markup=False)
@@ -236,12 +252,13 @@ class MltdApp(ThemedApp):
         if self._picker is not None:
             self._picker.set_rows(tuple(self.book.rows.values()))
             return
-        if self.book.known:
+        if self._is_opened:
             return
+        self._is_opened = True
         if self.wanted.wish.is_survey:
             self.action_runs()
         elif news.rows:
-            for name in self.wanted.wish.names:
+            for name in () if self._replay else self.wanted.wish.names:
                 self._recent.remember(name)
             self._main.select(0)
         elif news.problems:
@@ -297,6 +314,12 @@ class MltdApp(ThemedApp):
 
     def on_pane_failed(self, event: PaneFailed) -> None:
         """A pane stumbled: say so, write down where, go on."""
+        key = (event.pane, event.summary)
+        now = time.monotonic()
+        # The notice itself may make a broken pane draw, and fail, again.
+        if now - self._told_failures.get(key, -FAILURE_PAUSE) < FAILURE_PAUSE:
+            return
+        self._told_failures[key] = now
         write_entry(f"{event.pane}: {event.details}")
         self.complain(f"{event.pane} stumbled: {event.summary}; see {log_path()}")
 
@@ -325,7 +348,8 @@ class MltdApp(ThemedApp):
 
         def chosen(run: int | None) -> None:
             if run is not None:
-                self._recent.remember(self.book.rows[run].path)
+                if self._replay is None:
+                    self._recent.remember(self.book.rows[run].path)
                 self._main.select(run)
 
         self._pick(chosen, "Runs", allows_close=bool(self.book.known))
@@ -352,7 +376,9 @@ class MltdApp(ThemedApp):
 
         self._bridge.send(Survey(True))
         rows = tuple(self.book.rows.values())
-        directories = self.wanted.wish.names[:1] if self.wanted.wish.is_survey else ()
+        directories = self.wanted.wish.names[:1]
+        if not self.wanted.wish.is_survey and self.book.rows:
+            directories = ()
         self._picker = RunPicker(
             rows, title=title, allows_close=allows_close, directories=directories
         )
@@ -368,6 +394,8 @@ class MltdApp(ThemedApp):
 
         def closed(_: None) -> None:
             self._comparing = None
+            for request in curves.last_requests():
+                self._bridge.send(request)
 
         self.push_screen(self._comparing, closed)
 

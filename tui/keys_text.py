@@ -58,7 +58,7 @@ _CHARACTERS = {_name_of(character): character for character in punctuation}
 
 
 def keys_text() -> str:
-    """All commands as Markdown, in the order of the help."""
+    """All commands as Markdown, those that work everywhere first."""
     return "\n".join([*_commands(), *_dialogs()])
 
 

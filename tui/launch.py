@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from .replay import Replay
 
 UNUSABLE = 2
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 MOST_RECENT = 20
 
 
 def launch(options: argparse.Namespace) -> int:
     """Open the app on what was named, or on the picker."""
+    _leave_cleanly_on_signals()
     names = list(options.what)
     with ExitStack() as stack:
         try:
@@ -43,6 +45,7 @@ def launch(options: argparse.Namespace) -> int:
 
 def demo(options: argparse.Namespace) -> int:
     """Open the app on recordings that are being replayed."""
+    _leave_cleanly_on_signals()
     from .replay import Replay
 
     try:
@@ -75,7 +78,7 @@ def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | N
 
         wanted = Wanted(wish, options.theme, load())
         app = MltdApp(wanted, Bridge(wish, engine), replay=replay)
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in SIGNALS:
             # Until the app can leave in good order it must not be killed in the middle.
             signal.signal(number, app.note_signal)
         app.run()
@@ -95,6 +98,16 @@ def _neighbourhood() -> tuple[str, ...]:
 
     here = os.getcwd()
     return (here, *RecentRuns().elsewhere(here)[:MOST_RECENT])
+
+
+def _leave_cleanly_on_signals() -> None:
+    """Until there is an app that knows better, let a signal run what cleans up."""
+
+    def leave(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    for number in SIGNALS:
+        signal.signal(number, leave)
 
 
 def _check_poll(seconds: float | None) -> None:

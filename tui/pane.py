@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec
 
 from textual.app import App
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+
+MOST_FAILURES = 50
 
 
 @dataclass
@@ -45,7 +48,27 @@ class Pane(Widget):
 
 
 class GuardedApp(App[None]):
-    """An app whose actions may fail: a key that breaks something is a notice, not the end."""
+    """An app in which something may break: a key, a timer or a handler; that is a notice."""
+
+    _failure_count = 0
+    _has_arrived = False
+    """The first picture is there: before that, a failure had better be the end."""
+
+    async def _dispatch_message(self, message: Message) -> None:
+        """Handle a message; what goes wrong is reported and the app goes on."""
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:  # noqa: BLE001 - one broken handler must not end the app
+            self._handle_exception(error)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual's last resort, for timers and callbacks too: it would end the app."""
+        self._failure_count += 1
+        # Tests are to see it, and something that breaks all the time cannot be lived with.
+        if self.is_headless or not self._has_arrived or self._failure_count > MOST_FAILURES:
+            super()._handle_exception(error)
+        else:
+            self.post_message(failure("the app", error))
 
     async def run_action(self, *arguments: Any, **options: Any) -> bool:
         """Do what a key, a click or the palette asks for."""
@@ -54,6 +77,19 @@ class GuardedApp(App[None]):
         except Exception as error:  # noqa: BLE001 - a broken action must not end the app
             self.post_message(failure("action", error))
             return True
+
+
+Given = ParamSpec("Given")
+
+
+def tell(
+    pane: Pane, method: Callable[Given, object], *given: Given.args, **named: Given.kwargs
+) -> None:
+    """Give a pane something to show; if that breaks it, the others go on."""
+    try:
+        method(*given, **named)
+    except Exception as error:  # noqa: BLE001 - a broken pane must not end the app
+        pane.report_failure(error)
 
 
 def failure(where: str, error: Exception) -> PaneFailed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.app import App
+from textual.driver import Driver
 from textual.filter import LineFilter
 
 from .ascii_filter import AsciiFilter
@@ -33,6 +34,15 @@ class ThemedApp(GuardedApp):
         self.update_classes({f"-theme-{self.theme}": True}, update=False)
         self._refresh_truecolor_filter(self.ansi_theme)
         self.set_class(not terminal.is_unicode, "ascii")
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's own, but for Unix terminals one that survives a hang-up."""
+        usual = super().get_driver_class()
+        if usual.__name__ != "LinuxDriver":
+            return usual
+        from .terminal_driver import TerminalDriver
+
+        return TerminalDriver
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Every variable of our stylesheets, for themes that do not set it."""

@@ -42,7 +42,7 @@ class WatchedPath:
     @property
     def mode(self) -> str:
         """How it is watched, in the words of the status line."""
-        return "inotify" if self.interval is None else f"poll {self.interval} s"
+        return "inotify" if self.interval is None else f"poll {self.interval:g} s"
 
     def poll(self, note: str, now: float, *, seconds: float | None = None) -> None:
         """Be looked at regularly from now on."""

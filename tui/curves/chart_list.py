@@ -64,17 +64,26 @@ def charts_of(
     series = run[2]
     charts: list[Chart] = []
     alone: list[SeriesInfo] = []
-    for group, title in TITLES.items():
+    order = sorted(TITLES, key=lambda group: group != "accuracy")
+    has_loss = any(s.group == "loss" for s in series)
+    for group in TITLES if has_loss else order:
+        title = TITLES[group]
         members, rejected = _members(group, series, chosen)
         alone += rejected
         if members:
             chart = _chart(group, title, members, runs)
             charts.append(replace(chart, is_from_zero=group in _FROM_ZERO))
     alone += [s for s in series if s.group not in TITLES and chosen.get(s.key)]
-    if not charts and not alone:
-        alone = [s for s in series if chosen.get(s.key, True)][:_MOST_OTHERS]
-    charts += [_chart(f"metric:{s.key}", printable(s.name), [s], runs) for s in alone]
-    return charts
+    if not alone and not any(s.group in ("loss", "accuracy") for s in series):
+        # What a training is about has some other name here, such as a reward.
+        others = [s for s in series if s.group not in TITLES and chosen.get(s.key, True)]
+        alone = others[:_MOST_OTHERS]
+        return [*_lone(alone, runs), *charts]
+    return [*charts, *_lone(alone, runs)]
+
+
+def _lone(series: Sequence[SeriesInfo], runs: list[Run]) -> list[Chart]:
+    return [_chart(f"metric:{s.key}", printable(s.name), [s], runs) for s in series]
 
 
 def _members(

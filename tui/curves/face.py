@@ -83,7 +83,8 @@ def rows_of(sheet: Sheet, width: int, height: int) -> list[Row]:
 
 
 def _title(sheet: Sheet, width: int) -> Row:
-    hint = "y: log?" if sheet.canvas and sheet.canvas.has_decades and not sheet.look.is_log else ""
+    is_wide = sheet.canvas is not None and sheet.canvas.has_decades and not sheet.look.is_log
+    hint = "y: log?" if is_wide and not sheet.chart.is_from_zero else ""
     notes = notes_of(sheet.canvas, is_log=sheet.look.is_log)
     return title_row(sheet.chart, sheet.values, notes, hint, width, sheet.is_selected)
 

@@ -44,7 +44,8 @@ def exact(value: float) -> str:
 def place(axis: str, x: float) -> str:
     """A place of the axis: `step 24,590`, `14:32:05`, `+1:20:00`."""
     if axis != "time":
-        return f"{axis} {exact(x)}"
+        # A bucket of several points lies between them; there is no half step.
+        return f"{axis} {exact(x if axis == 'epoch' else round(x))}"
     if not is_moment(x):
         return f"+{elapsed(x)}"
     moment = time.localtime(x)

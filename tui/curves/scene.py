@@ -194,7 +194,7 @@ class Scene:
             told.append(f"smooth {board.smoothing}")
         extent, seen = board.extent, board.seen
         if extent and seen and not board.window.is_whole:
-            share = (seen[1] - seen[0]) / (extent[1] - extent[0])
+            times = (extent[1] - extent[0]) / ((seen[1] - seen[0]) or 1.0)
             following = ", follows" if board.window.is_following else ""
-            told.append(f"zoom {1 / share:,.3g}x{following}")
+            told.append(f"zoom {max(1.0, times):,.3g}x{following}")
         return told

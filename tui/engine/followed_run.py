@@ -26,6 +26,8 @@ BITE = 1 << 20
 """Bytes read between two looks at what the screen wants: some 10 ms of work."""
 MOST_COLUMN_BYTES = 24 << 20
 """Columns beyond this are thinned: the whole app is to fit into 300 MiB whatever it opens."""
+_OVER_AFTER = 10.0
+"""Seconds without growth after which a line without an end will not get one."""
 _OLD_ENOUGH = 5.0
 """Seconds without growth after which a log is taken as it stands."""
 
@@ -99,19 +101,27 @@ class FollowedRun:
 
     def _complete(self, now: float) -> None:
         """The first reading is over: the whole takes the place of its end."""
-        newest = max((m for m in map(_modified, self.live.paths) if m is not None), default=now)
-        if now - newest > _OLD_ENOUGH:
-            self.live.settle()
+        if self._silent_for(now) > _OLD_ENOUGH:
+            self.take_as_it_is()
         self.is_complete = True
         self.has_news = True
         self._preview = None
 
-    def settle(self) -> bool:
-        """Nothing came for a while: take what was held back."""
-        if self._pending or not self.live.settle():
+    def settle(self, now: float) -> bool:
+        """Nothing came for a while: take what was held back, in the end the last line too."""
+        is_over = self._silent_for(now) > _OVER_AFTER
+        if self._pending or not self.live.settle(with_tail=is_over):
             return False
         self.has_news = True
         return True
+
+    def take_as_it_is(self) -> None:
+        """Take everything as if nothing came any more."""
+        self.live.settle(with_tail=True)
+
+    def _silent_for(self, now: float) -> float:
+        newest = max((m for m in map(_modified, self.live.paths) if m is not None), default=now)
+        return now - newest
 
     def _bound_memory(self) -> None:
         run = self.live.loaded.run
@@ -150,8 +160,11 @@ class FollowedRun:
         """How the run is doing."""
         run = self.run
         state, reason = run_state(run, now)
+        if not any(source.bytes for source in self._sources()):
+            reason = "nothing was logged yet"
         step, total = self._furthest("step"), run.totals.get("step")
-        alarms = [f for f in self.diagnosis.findings if f.is_alarm] if self.diagnosis else []
+        worst = health(self.diagnosis)
+        findings = self.diagnosis.findings if self.diagnosis else ()
         files = tuple(self._file(source, modes, notes) for source in self._sources())
         written = [file.modified for file in files if file.modified is not None]
         is_running = state.value == "running"
@@ -173,8 +186,8 @@ class FollowedRun:
             lag_seconds=0.0 if self._waiting_since is None else now - self._waiting_since,
             share_read=self._share_read(files),
             thinned=self.live.loaded.run.thinned,
-            health=health(self.diagnosis),
-            alarms=len(alarms),
+            health=worst,
+            alarms=sum(f.severity.value == worst.value for f in findings if f.is_alarm),
             files=files,
         )
 
@@ -203,7 +216,7 @@ class FollowedRun:
             read=source.bytes,
             lines=source.lines,
             generation=source.generations,
-            mode=modes.get(path, ""),
+            mode="not read" if self.live.is_given_up(path) else modes.get(path, ""),
             note=note,
             modified=modified,
         )

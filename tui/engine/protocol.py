@@ -70,6 +70,7 @@ class RunStatus(NamedTuple):
     """One row in so many is kept, besides extremes, so that memory stays bounded."""
     health: Health = Health.UNKNOWN
     alarms: int = 0
+    """How many findings are as bad as the worst one."""
     files: tuple[LogFile, ...] = ()
 
 

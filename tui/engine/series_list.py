@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from mltd.analyzers.core.view import preference
 from mltd.analyzers.gradients.layers import is_of_a_layer
-from mltd.runs.envelope import Envelopes
+from mltd.runs.envelope import Envelope, Envelopes
 from mltd.runs.run import Run
 from mltd.runs.series import Series
 
@@ -95,7 +95,7 @@ def _describe(number: int, series: Series, envelopes: Envelopes, is_primary: boo
         name=series.name,
         role=series.role,
         group=group_of(series),
-        axes=envelope.axes,
+        axes=_telling_axes(envelope, len(series)),
         points=len(series) + series.dropped,
         # Always the same NaN: two lists that say the same are then equal.
         last=math.nan if math.isnan(last) else last,
@@ -106,3 +106,13 @@ def _describe(number: int, series: Series, envelopes: Envelopes, is_primary: boo
         rank=series.rank,
         is_primary=is_primary,
     )
+
+
+def _telling_axes(envelope: Envelope, points: int) -> tuple[str, ...]:
+    """The axes of a metric, those first on which its points do not all lie in one place."""
+
+    def is_one_place(axis: str) -> bool:
+        extent = envelope.extent(axis)
+        return points > 1 and extent is not None and extent[0] == extent[1]
+
+    return tuple(sorted(envelope.axes, key=is_one_place))

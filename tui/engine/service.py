@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from mltd.runs.errors import SettingsError
 from mltd.runs.run import Run
+from mltd.runs.settings import current
 from mltd.runs.sources.watcher import Watcher
 
 from .catalogue import Catalogue
@@ -57,6 +59,7 @@ DISCOVER_EVERY = 10.0
 DISCOVER_SHARE = 20.0
 """A look that takes long, as on a slow file system, is taken less often."""
 SETTLE_AFTER = 1.0
+SETTLE_AGAIN = 11.0
 JUDGE_EVERY = 1.0
 JUDGE_SHARE = 5.0
 """A verdict that takes long is made less often: at most a fifth of the time goes into it."""
@@ -70,7 +73,8 @@ class _Told:
         self.series: SeriesChanged | None = None
         self.next_status = 0.0
         self.next_verdict = 0.0
-        self.settle_at = 0.0
+        self.settles: tuple[float, ...] = ()
+        """When to take what was held back: soon, and again when the log seems to be over."""
         self.growth = 0
         """Counts what was read, so that curves know when they are out of date."""
 
@@ -155,6 +159,11 @@ class Service:
                 self._compare(wish)
 
     def _open(self, wish: Open) -> None:
+        try:
+            current()
+        except SettingsError as problem:
+            self._send(RunsFound((), (str(problem),)))
+            return
         numbers, problems = self._catalogue.add(wish.names)
         if not wish.is_survey:
             for number in numbers[:FOLLOWED_AT_ONCE]:
@@ -233,8 +242,7 @@ class Service:
             due = min(due, told.next_status)
             if followed.has_news:
                 due = min(due, told.next_verdict)
-            if told.settle_at:
-                due = min(due, told.settle_at)
+            due = min(due, *told.settles[:1], due)
         for ticket in self._outdated():
             due = min(due, self._drawn[ticket][0] if ticket in self._drawn else now)
         return max(0.0, due - now)
@@ -245,7 +253,7 @@ class Service:
             for number, followed in self._followed.items():
                 followed.changed(changed, now)
                 if followed.has_work:
-                    self._told[number].settle_at = now + SETTLE_AFTER
+                    self._told[number].settles = (now + SETTLE_AFTER, now + SETTLE_AGAIN)
         for number in self._by_interest():
             followed = self._followed[number]
             if followed.has_work:
@@ -279,9 +287,9 @@ class Service:
     def _attend(self, followed: FollowedRun, now: float) -> None:
         """Settle, judge and tell what is due for one run."""
         told = self._told[followed.number]
-        if told.settle_at and now >= told.settle_at and not followed.has_work:
-            told.settle_at = 0.0
-            if followed.settle():
+        while told.settles and now >= told.settles[0] and not followed.has_work:
+            told.settles = told.settles[1:]
+            if followed.settle(now):
                 told.growth += 1
         is_judgeable = followed.has_news and followed.is_complete and not followed.has_work
         if is_judgeable and now >= told.next_verdict:

@@ -60,6 +60,7 @@ class Survey:
             if followed.has_work:
                 return None
         if not followed.is_preview:
+            followed.take_as_it_is()
             followed.judge()
         row = make_row(
             followed.number, followed.files, followed.run, followed.diagnosis, is_open=False

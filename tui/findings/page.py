@@ -31,12 +31,13 @@ class Page:
         chosen: Selection,
         *,
         is_reading: bool = False,
+        state: str = "",
         names: Sequence[str] = (),
     ) -> None:
         self._chosen = chosen
         self._names = names
         self._text_width = left_width(shape_for(width, height), width) - GUTTER - SCROLLBAR
-        self.head = verdict(chosen.diagnosis, self._text_width, is_reading=is_reading)
+        self.head = verdict(chosen.diagnosis, self._text_width, is_reading=is_reading, state=state)
         if chosen.notice:
             self.head.append(fit((Span(chosen.notice, "stale"),), self._text_width))
         self.head = self.head[:height]

@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 LIKELY = 0.5
 """Below this, a cause is only a guess."""
 MOST_NAMES = 6
+UNEXPLAINED = {"failed": "failed", "stalled": "went silent"}
+"""States that no run without an alarm should be called healthy in."""
 
 
-def verdict(diagnosis: Diagnosis | None, width: int, *, is_reading: bool = False) -> list[Line]:
-    """One line if it fits, two if not."""
+def verdict(
+    diagnosis: Diagnosis | None, width: int, *, is_reading: bool = False, state: str = ""
+) -> list[Line]:
+    """One line if it fits, two if not; `state` is what the run is seen to do."""
     if diagnosis is None:
         return [fit((Span(f"{GLYPHS['unknown']} reading…", "severity-unknown"),), width)]
     if not diagnosis.has_alarm:
-        return _calm(diagnosis, width, is_reading=is_reading)
+        return _calm(diagnosis, width, is_reading=is_reading, state=state)
     still = (Span(", still reading", "quiet"),) if is_reading else ()
     counted = (*_counted(diagnosis), *still)
     for cause in (_cause(diagnosis, is_long=True), _cause(diagnosis, is_long=False)):
@@ -40,13 +44,15 @@ def looked_at(names: Sequence[str], width: int) -> list[Line]:
     return hang((Span("looked at ", "quiet"),), shown + more, width, most=3)
 
 
-def _calm(diagnosis: Diagnosis, width: int, *, is_reading: bool) -> list[Line]:
+def _calm(diagnosis: Diagnosis, width: int, *, is_reading: bool, state: str) -> list[Line]:
     severity = "unknown"
     if diagnosis.status == "no_metrics":
         text = "nothing to judge: no metrics were found"
         text = "still reading: no metrics so far" if is_reading else text
     elif is_reading:
         text = "still reading: nothing found so far that calls for action"
+    elif state in UNEXPLAINED:
+        text = f"it {UNEXPLAINED[state]}, and nothing was found that explains it"
     else:
         severity, text = "fine", "healthy: nothing found that calls for action"
     meaning = f"severity-{severity}"

@@ -52,7 +52,7 @@ def empty(path: str, window: Window | None, *, is_filtered: bool, is_scanned: bo
     """What to say where no line is."""
     name = printable(os.path.basename(path))
     if not path:
-        return "no log files yet"
+        return "no text log in this run"
     if window is None:
         return f"opening {name}"
     if window.status.state is FollowState.UNREADABLE:

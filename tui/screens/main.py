@@ -32,6 +32,7 @@ from ..engine.protocol import (
     StatusChanged,
     Wish,
 )
+from ..pane import tell
 from ..run_book import RunBook
 from ..terminal import too_small
 from ..widgets.key_line import KeyLine
@@ -86,6 +87,9 @@ class MainScreen(Screen[None]):
 
         wish: Wish
 
+    class Composed(Message):
+        """There is a screen to show news on."""
+
     class Furnished(Message):
         """All panes are there."""
 
@@ -103,8 +107,10 @@ class MainScreen(Screen[None]):
         self._named = files
         """Files known before the engine has said anything: their end is shown at once."""
         self._tickets = 1_000_000
-        self._jump: tuple[int, str] = (0, "")
+        self._jump: tuple[int, str, bool] = (0, "", False)
+        """Ticket of the jump under way, its axis, and whether it leads to the log."""
         self._view = "overview"
+        self._focused_before: Widget | None = None
         self._is_furnished = False
         """True once all panes are there; the log and its last line come first."""
 
@@ -127,8 +133,9 @@ class MainScreen(Screen[None]):
         if self._named:
             self.header.waiting_for = self._named[0]
             self.log_pane.set_files(tuple(LogFile(path) for path in self._named))
-        self.set_interval(1.0, self.header.tick)
+        self.set_interval(1.0, lambda: tell(self.header, self.header.tick))
         self.log_pane.focus()
+        self.post_message(self.Composed())
         self.call_after_refresh(self._furnish)
 
     async def _furnish(self) -> None:
@@ -162,7 +169,12 @@ class MainScreen(Screen[None]):
     def on_resize(self, event: Resize) -> None:
         """Below a certain size a sentence is better than a broken layout."""
         is_small = too_small(event.size.width, event.size.height)
+        if is_small and not self.has_class("-too-small"):
+            self._focused_before = self.focused
         self.set_class(is_small, "-too-small")
+        if not is_small and self.focused is None and self._focused_before is not None:
+            # What is hidden loses the focus, and should have it again when it is back.
+            self.call_after_refresh(self.set_focus, self._focused_before)
         if is_small:
             size = f"{event.size.width}x{event.size.height}"
             said = f"mltd-tui needs 60x15, and this terminal is {size}: enlarge it, or use check"
@@ -175,7 +187,7 @@ class MainScreen(Screen[None]):
         self.book.learn(news)
         match news:
             case Grew():
-                self.log_pane.files_grew(news.paths)
+                tell(self.log_pane, self.log_pane.files_grew, news.paths)
             case RunsFound():
                 self.header.position = self.book.position
             case StatusChanged() if news.status.run == self.book.selected:
@@ -183,15 +195,15 @@ class MainScreen(Screen[None]):
             case _ if not self._is_furnished:
                 pass
             case Curves():
-                self.curves.set_curves(news)
+                tell(self.curves, self.curves.set_curves, news)
             case Heat():
-                self.heat.set_heat(news)
+                tell(self.heat, self.heat.set_heat, news)
             case Place():
                 self._arrive(news)
             case SeriesChanged() if news.run in (self.book.selected, *self.book.overlay):
                 self._show_series()
             case Diagnosed() if news.run == self.book.selected:
-                self.findings.set_diagnosis(news.run, news.diagnosis)
+                tell(self.findings, self.findings.set_diagnosis, news.run, news.diagnosis)
             case _:
                 pass
 
@@ -230,24 +242,26 @@ class MainScreen(Screen[None]):
         """Tell a newcomer the most important keys."""
         hint = self.query_one("#hint", Static)
         hint.update(
-            Content("1-4 views   tab panes   z zoom   enter jumps   / search   ? all keys   q quit")
+            Content("? all keys  q quit  1-4 views  tab panes  z zoom  enter jumps  / search")
         )
         hint.add_class("-shown")
 
     def _show_status(self) -> None:
         status = self.book.current.status
-        self.header.status = status
+        tell(self.header, self.header.show, status)
         if status is not None:
-            self.log_pane.set_files(status.files)
+            tell(self.log_pane, self.log_pane.set_files, status.files)
             if self._is_furnished:
                 self.findings.is_reading = status.share_read < 1.0
+                self.findings.state = status.state
+                self.curves.is_over = status.state in ("finished", "failed", "stalled")
 
     def _show_series(self) -> None:
-        book = self.book
-        self.curves.set_series(book.selected, book.name(book.selected), book.current.series)
-        self.curves.set_overlay(
-            tuple((run, book.name(run), book.of(run).series) for run in book.overlay)
-        )
+        book, curves = self.book, self.curves
+        own = (book.selected, book.name(book.selected), book.current.series)
+        tell(curves, curves.set_series, *own)
+        others = tuple((run, book.name(run), book.of(run).series) for run in book.overlay)
+        tell(curves, curves.set_overlay, others)
         self.set_class(book.current.has_layers, "-has-layers")
         if self._view == "heat":
             self._want_heat()
@@ -269,7 +283,7 @@ class MainScreen(Screen[None]):
                 self.reveal(self.log_pane)
                 self.log_pane.show_line(path, place.line)
         else:
-            self._say(f"{event.evidence.ref}: {event.evidence.quote}")
+            self._say(f"{event.evidence.ref} has no line in the log and no place on a curve")
 
     def _show_metric(self, run: int, place: SeriesPlace) -> None:
         info = self.book.find_series(run, place.name)
@@ -283,6 +297,7 @@ class MainScreen(Screen[None]):
 
     def on_curves_pane_wanted(self, event: CurvesPane.Wanted) -> None:
         """Curves are drawn from what the engine keeps."""
+        event.stop()
         self.post_message(self.Wished(event.request))
 
     def on_curves_pane_line_wanted(self, event: CurvesPane.LineWanted) -> None:
@@ -296,7 +311,7 @@ class MainScreen(Screen[None]):
 
     def _ask(self, request: PlaceRequest) -> None:
         self._tickets += 1
-        self._jump = (self._tickets, request.axis)
+        self._jump = (self._tickets, request.axis, request.x is not None)
         asked = PlaceRequest(
             self._tickets, request.run, request.path, request.line, request.x, request.axis,
             request.key,
@@ -304,15 +319,17 @@ class MainScreen(Screen[None]):
         self.post_message(self.Wished(asked))
 
     def _arrive(self, place: Place) -> None:
-        ticket, axis = self._jump
+        ticket, axis, leads_to_log = self._jump
         if place.ticket != ticket:
             return
-        if place.x is not None and self.focused is self.log_pane:
-            self.reveal(self.curves)
-            self.curves.show_x(axis, place.x)
-        elif place.line:
+        if leads_to_log and place.line:
             self.reveal(self.log_pane)
             self.log_pane.show_line(place.path, place.line)
+        elif not leads_to_log and place.x is not None:
+            self.reveal(self.curves)
+            self.curves.show_x(axis, place.x)
+        elif leads_to_log:
+            self._say("the line of this point is in no file any more")
         else:
             self._say("no point of a curve belongs to this line")
 

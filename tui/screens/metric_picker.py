@@ -21,7 +21,7 @@ from ..curves.rows import cut_name
 from ..engine.protocol import SeriesInfo
 from ..escaping import printable
 
-_NAME = 38
+_NAME = 32
 _ROLE = 12
 _LONGEST_FILTER = 100
 

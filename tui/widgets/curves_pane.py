@@ -46,11 +46,11 @@ class CurvesPane(Pane, can_focus=True):
         Binding("N", "mark(-1)", "Previous mark", show=False, id="curves.previous_mark"),
         Binding("enter", "open_line", "Log line at the cursor", show=False, id="curves.line"),
         Binding("escape", "hide_cursor", "Hide the cursor", show=False, id="curves.hide_cursor"),
-        Binding("y", "scale", "Log", id="curves.scale"),
+        Binding("y", "scale", "Log scale", id="curves.scale"),
         Binding("s", "smooth", "Smooth", id="curves.smooth"),
         Binding("m", "pick", "Metrics", id="curves.pick"),
         Binding("a", "axis", "Axis", id="curves.axis"),
-        Binding("plus,equals_sign", "zoom(1)", "Zoom", key_display="+/-", id="curves.zoom_in"),
+        Binding("plus,equals_sign", "zoom(1)", "Zoom in", show=False, id="curves.zoom_in"),
         Binding("minus,underscore", "zoom(-1)", "Zoom out", show=False, id="curves.zoom_out"),
         Binding("0", "reset", "Whole axis", show=False, id="curves.whole"),
         Binding("shift+left,H", "pan(-1)", "Pan left", show=False, id="curves.pan_left"),
@@ -75,6 +75,8 @@ class CurvesPane(Pane, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.border_title = "curves"
+        self.is_over = False
+        """The run will not log more than it did."""
         self._board = Board()
         self._scene = Scene(self._board)
         self._shown: list[tuple[Box, list[Row]]] = []
@@ -129,6 +131,10 @@ class CurvesPane(Pane, can_focus=True):
                 self._redraw()
             else:
                 self._redraw_soon()
+
+    def last_requests(self) -> list[CurveRequest]:
+        """What ends everything that was asked for, when the pane is not shown any more."""
+        return list(self._board.requests(is_shown=False))
 
     def show_x(self, axis: str, x: float) -> None:
         """Put the cursor at a place of an axis."""
@@ -216,7 +222,9 @@ class CurvesPane(Pane, can_focus=True):
 
     def action_pick(self) -> None:
         """Choose the metrics to draw."""
-        if self._board.series:
+        if not self._board.series:
+            self.notify("This run has no metrics to choose from.", timeout=3, markup=False)
+        else:
             picker = MetricPicker(self._board.series, self._board.visible_keys)
             self.app.push_screen(picker, self._take_choice)
 
@@ -287,7 +295,8 @@ class CurvesPane(Pane, can_focus=True):
 
     def _composed(self, width: int, height: int) -> list[Row]:
         if not self._board.charts:
-            return [fitted([], width)] * (height // 2) + [_calm(width)]
+            said = "no metrics in this run" if self.is_over else "no metrics yet"
+            return [fitted([], width)] * (height // 2) + [_calm(said, width)]
         bands: dict[int, list[tuple[int, Row]]] = {}
         for box, rows in self._scene.faces():
             for y, row in enumerate(rows, box.y):
@@ -323,6 +332,5 @@ def _joined(parts: list[tuple[int, Row]], width: int) -> Row:
     return fitted(bits, width)
 
 
-def _calm(width: int) -> Row:
-    text = "no metrics yet"
+def _calm(text: str, width: int) -> Row:
     return fitted([(" " * max(0, (width - len(text)) // 2) + text, "quiet")], width)

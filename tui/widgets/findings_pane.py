@@ -20,6 +20,7 @@ from ..findings.page import Page
 from ..findings.remedies import causes_of, fixes_of
 from ..findings.room import Room, Shape
 from ..findings.selection import Selection
+from ..log.clipboard import copy
 from ..pane import Pane
 from .finding_view import FindingView
 
@@ -74,6 +75,7 @@ class FindingsPane(Pane, can_focus=True):
         self._told: tuple[object, ...] = ()
         self._offered = (False, False)
         self._is_reading = False
+        self._state = ""
         self._looked_at: tuple[str, ...] = ()
         self._in_detail = False
         self._shown: tuple[int, Key | None] | None = None
@@ -112,6 +114,17 @@ class FindingsPane(Pane, can_focus=True):
     def is_reading(self, is_reading: bool) -> None:
         if is_reading != self._is_reading:
             self._is_reading = is_reading
+            self._lay_out()
+
+    @property
+    def state(self) -> str:
+        """What the run is seen to do: one that failed is never called healthy."""
+        return self._state
+
+    @state.setter
+    def state(self, state: str) -> None:
+        if state != self._state:
+            self._state = state
             self._lay_out()
 
     @property
@@ -211,8 +224,8 @@ class FindingsPane(Pane, can_focus=True):
         if fix is None:
             self.notify("There is no fix to copy.", severity="warning", markup=False)
             return
-        self.app.copy_to_clipboard(fix.example)
-        self.notify(printable(fix.example), title="Copied", markup=False)
+        copy(self.app, fix.example)
+        self.notify(printable(fix.example), title="Copied", timeout=2, markup=False)
 
     def on_finding_view_clicked(self, message: FindingView.Clicked) -> None:
         """A click does what moving the cursor there does."""
@@ -269,7 +282,14 @@ class FindingsPane(Pane, can_focus=True):
         if not (width and height and self.is_mounted):
             return
         chosen = self._selection
-        page = Page(width, height, chosen, is_reading=self._is_reading, names=self._looked_at)
+        page = Page(
+            width,
+            height,
+            chosen,
+            is_reading=self._is_reading,
+            state=self._state,
+            names=self._looked_at,
+        )
         self._arrange(page)
         self._verdict.show([plain(*page.head)], is_new=False)
         self._list.show(page.cards, is_new=False)

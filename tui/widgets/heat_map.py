@@ -25,7 +25,7 @@ from ..palette import DEFAULTS, style
 from ..pane import Pane
 from ..quantities import full_count, short_count
 
-EMPTY = "no norms per layer in this run: log them per layer, or add the probe"
+EMPTY = "no gradient norms per layer in this run; a log that has them is drawn here"
 _BAD, _NONE = -1, -2
 """Levels of cells with a NaN or an infinity, and of cells without any norm."""
 _TALLEST = 6

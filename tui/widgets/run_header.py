@@ -57,6 +57,10 @@ class RunHeader(Pane):
             self._growths = 0
         self.tick()
 
+    def show(self, status: RunStatus | None) -> None:
+        """Show how the run is doing."""
+        self.status = status
+
     @property
     def position(self) -> tuple[int, int]:
         """Place of the run among how many, from 1."""

@@ -105,6 +105,8 @@ def _badge(status: RunStatus) -> Line:
         if status.share_read < 1:
             return (Span(f"? reading {percent(status.share_read)}", "severity-unknown"),)
         return (Span("? not judged yet", "severity-unknown"),)
+    if status.state == "failed" and status.health in (Health.FINE, Health.INFO):
+        return (Span("? unexplained", "severity-unknown"),)
     severity, word = _HEALTH[status.health]
     least = {"critical": 1, "warning": 2}.get(severity, math.inf)
     number = f" {count(status.alarms)}" if status.alarms >= least else ""
