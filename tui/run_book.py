@@ -48,6 +48,9 @@ class RunBook:
 
     def of(self, run: int) -> KnownRun:
         """What is known about a run, even if that is nothing yet."""
+        return self.known.get(run) or KnownRun()
+
+    def _entry(self, run: int) -> KnownRun:
         return self.known.setdefault(run, KnownRun())
 
     @property
@@ -66,12 +69,12 @@ class RunBook:
             case RunsFound() | Rows():
                 self.rows.update({row.run: row for row in news.rows})
             case StatusChanged():
-                self.of(news.status.run).status = news.status
+                self._entry(news.status.run).status = news.status
             case SeriesChanged():
-                known = self.of(news.run)
+                known = self._entry(news.run)
                 known.series, known.has_layers = news.series, news.has_layers
             case Diagnosed():
-                self.of(news.run).diagnosis = news.diagnosis
+                self._entry(news.run).diagnosis = news.diagnosis
             case _:
                 pass
 

@@ -13,6 +13,8 @@ from .. import palette
 from ..pane import Pane
 
 _GAP = 2
+PINNED = 2
+"""Keys at the end, help and quit, that are never left out."""
 
 
 class KeyLine(Pane):
@@ -44,12 +46,14 @@ class KeyLine(Pane):
         """Column, key, its writing and its meaning, of those that fit into so many cells."""
         found = []
         column = 1
-        for key, written, meaning in self._keys:
-            used = cell_len(written) + 1 + cell_len(meaning)
-            if column + used > width:
+        # The way out and the way to all other keys are shown whatever else there is.
+        kept = sum(_width(key) + _GAP for key in self._keys[-PINNED:])
+        for place, key in enumerate(self._keys):
+            reserved = kept if place < len(self._keys) - PINNED else 0
+            if column + _width(key) + reserved > width:
                 continue
-            found.append((column, key, written, meaning))
-            column += used + _GAP
+            found.append((column, *key))
+            column += _width(key) + _GAP
         return found
 
     def render_line(self, y: int) -> Strip:
@@ -74,6 +78,10 @@ class KeyLine(Pane):
             if column <= event.x < column + cell_len(written) + 1 + cell_len(meaning):
                 self.app.simulate_key(key)
                 return
+
+
+def _width(key: tuple[str, str, str]) -> int:
+    return cell_len(key[1]) + 1 + cell_len(key[2])
 
 
 def _by_action(bindings: dict[str, ActiveBinding]) -> list[tuple[str, ActiveBinding]]:
