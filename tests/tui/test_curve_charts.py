@@ -280,7 +280,7 @@ def test_a_face_has_title_ticks_and_labels_in_its_exact_size() -> None:
     assert {len(row) for row in rows} == {50}
     assert rows[0].startswith(" loss  ━ 9 ─")
     assert rows[-1].split() == ["0", "20", "40", "60", "80", "100"]
-    assert any(row[:7] == "     5┤" for row in rows)
+    assert sum(row[6] == "┤" for row in rows) >= 2
 
 
 def test_marks_are_on_the_rail_at_their_column_and_findings_reach_into_the_plot() -> None:

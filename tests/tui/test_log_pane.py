@@ -406,7 +406,7 @@ async def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         bench.pane.set_files((LogFile(str(tmp_path)),))
         await bench.shows("cannot be read: it is a directory")
         bench.pane.set_files(())
-        await bench.shows("no log files yet")
+        await bench.shows("no text log in this run")
 
 
 @piloted

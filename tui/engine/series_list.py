@@ -38,6 +38,9 @@ _GROUPS = {
 _SPLITS = ("train/", "val/", "test/")
 _is_layer = lru_cache(maxsize=16384)(is_of_a_layer)
 
+FEW = 5
+"""Points that may well lie in one place at the beginning of a run."""
+
 
 def describe_series(number: int, run: Run, envelopes: Envelopes) -> SeriesChanged:
     """All metrics of a run; new points cost themselves."""
@@ -113,6 +116,6 @@ def _telling_axes(envelope: Envelope, points: int) -> tuple[str, ...]:
 
     def is_one_place(axis: str) -> bool:
         extent = envelope.extent(axis)
-        return points > 1 and extent is not None and extent[0] == extent[1]
+        return points >= FEW and extent is not None and extent[0] == extent[1]
 
     return tuple(sorted(envelope.axes, key=is_one_place))

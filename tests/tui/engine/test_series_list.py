@@ -125,3 +125,8 @@ def test_a_list_costs_no_look_at_old_values(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(np, "isfinite", lambda _: pytest.fail("looked at values again"))
     monkeypatch.setattr(Series, "is_metric", True)
     assert describe_series(0, run, envelopes) == first
+
+
+def test_an_axis_on_which_all_points_lie_in_one_place_comes_last() -> None:
+    run = make_run({"loss": [float(n) for n in range(9)]}, step=[0.0] * 9, time=list(range(9)))
+    assert described(run)["loss"].axes == ("time", "index", "step")
