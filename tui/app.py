@@ -352,7 +352,8 @@ class MltdApp(ThemedApp):
                     self._recent.remember(self.book.rows[run].path)
                 self._main.select(run)
 
-        self._pick(chosen, "Runs", allows_close=bool(self.book.known))
+        current = self.book.selected if self.book.known else None
+        self._pick(chosen, "Runs", current, allows_close=bool(self.book.known))
 
     def action_compare(self) -> None:
         """Pick a second run and put it beside the one being looked at."""
@@ -364,9 +365,12 @@ class MltdApp(ThemedApp):
             if run is not None and run != self.book.selected:
                 self._compare(self.book.selected, run)
 
-        self._pick(chosen, f"Compare {self.book.name(self.book.selected)} with")
+        others = [run for run in self.book.rows if run != self.book.selected]
+        self._pick(chosen, f"Compare {self.book.name(self.book.selected)} with", others[0])
 
-    def _pick(self, chosen: Any, title: str, *, allows_close: bool = True) -> None:
+    def _pick(
+        self, chosen: Any, title: str, current: int | None = None, *, allows_close: bool = True
+    ) -> None:
         from .screens.run_picker import RunPicker
 
         def closed(run: int | None) -> None:
@@ -380,7 +384,11 @@ class MltdApp(ThemedApp):
         if not self.wanted.wish.is_survey and self.book.rows:
             directories = ()
         self._picker = RunPicker(
-            rows, title=title, allows_close=allows_close, directories=directories
+            rows,
+            title=title,
+            allows_close=allows_close,
+            directories=directories,
+            current=current,
         )
         self.push_screen(self._picker, closed)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mltd.runs.discovery import Purpose, RunFile, RunFiles
+from mltd.runs.discovery import Purpose, RunFile, RunFiles, discover
 from mltd.runs.live import LiveRun, follow
 from mltd.runs.run import Run
 from mltd.runs.sources.watcher import Watcher
@@ -162,3 +162,25 @@ def test_lines_are_counted_from_where_a_generation_begins(log: Path) -> None:
     (series,) = [s for s in live.loaded.run.series if s.name == "loss"]
     assert series.lines.tolist() == [1, 2, 3]
     assert live.loaded.run.files[0].lines == 3
+
+
+def test_a_log_that_was_cut_while_its_writer_went_on_is_read_behind_the_hole(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "train.log"
+    with log.open("wb", buffering=0) as writer:
+        for step in range(500):
+            writer.write(f"step {step} loss {1 / (step + 1):.4f}\n".encode())
+        live = LiveRun(discover(str(log))[0])
+        live.read()
+        os.truncate(log, 0)
+        # The writer's place is where it was: the file now begins with a hole.
+        for step in range(500, 520):
+            writer.write(f"step {step} loss {1 / (step + 1):.4f}\n".encode())
+        live.read()
+        live.settle()
+    assert live.loaded.problems == []
+    loss = next(live.loaded.run.with_role("train/loss"))
+    assert loss.axis("step")[-1] == 519
+    assert not live.is_given_up(log)
+    live.close()

@@ -67,6 +67,10 @@ class Board:
             self._all_marks[key] = curves.marks
         return True
 
+    def is_awaited(self, ticket: int) -> bool:
+        """True if the chart of this ticket has nothing to draw yet."""
+        return any(t == ticket and k not in self._answers for k, t in self._tickets.items())
+
     def resize(self, width: int, height: int) -> None:
         """The room for charts."""
         self._size = (width, height)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..engine.protocol import Curve, CurvePass
-from .numbers import exact
+from .numbers import compact, exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,17 @@ def _reading(one: CurvePass, index: int, *, is_here: bool) -> Reading:
 
 
 def reading_text(reading: Reading | None, *, is_full: bool) -> str:
-    """`2.314`, or `2.314 (1.9 to 2.8)` for a bucket of several points."""
+    """`2.314`, or `1.9..2.8 (mean 2.3 of 27)` for a bucket of several points."""
     if reading is None:
         return "-"
     if reading.value != reading.value:
         return "NaN/Inf"
-    text = exact(reading.value)
-    if is_full and reading.low < reading.high:
-        text += f" ({exact(reading.low)} to {exact(reading.high)})"
+    if reading.low < reading.high:
+        # Nobody logged the mean: where several points share a column, their range is told.
+        text = f"{compact(reading.low)}..{compact(reading.high)}"
+        text += f" (mean {compact(reading.value)} of {reading.count})" if is_full else ""
+    else:
+        text = exact(reading.value)
     if is_full and reading.bad:
         text += f" {reading.bad} NaN/Inf"
     return text

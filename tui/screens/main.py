@@ -204,6 +204,7 @@ class MainScreen(Screen[None]):
                 self._show_series()
             case Diagnosed() if news.run == self.book.selected:
                 tell(self.findings, self.findings.set_diagnosis, news.run, news.diagnosis)
+                self._suggest_log()
             case _:
                 pass
 
@@ -223,6 +224,19 @@ class MainScreen(Screen[None]):
         self.book.overlay = tuple(run for run in runs if run != self.book.selected)
         self._show_series()
 
+    def _suggest_log(self) -> None:
+        """Of several logs show the one that the worst finding points to."""
+        diagnosis = self.book.current.diagnosis
+        if diagnosis is None:
+            return
+        for finding in diagnosis.findings:
+            for evidence in finding.evidence if finding.is_alarm else ():
+                name = evidence.ref.rpartition(":")[0]
+                path = self.book.find_path(self.book.selected, name)
+                if path is not None:
+                    tell(self.log_pane, self.log_pane.suggest, path)
+                    return
+
     def make_curves(self, others: tuple[int, ...]) -> CurvesPane:
         """Another pane of curves, with the selected run and others drawn over it."""
         pane = type(self.curves)()
@@ -234,6 +248,8 @@ class MainScreen(Screen[None]):
 
     def show_trouble(self, trouble: str) -> None:
         """Nothing new comes from the engine: say so, and look at the log without it."""
+        if not self.query("#run-header"):
+            return  # on the way out
         self.header.trouble = trouble
         if trouble and self.log_pane.path:
             self.log_pane.files_grew([self.log_pane.path])

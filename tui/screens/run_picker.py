@@ -47,6 +47,7 @@ class RunPicker(ModalScreen[int | None]):
         title: str = "runs",
         allows_close: bool = True,
         directories: Sequence[str] = (),
+        current: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
@@ -58,6 +59,8 @@ class RunPicker(ModalScreen[int | None]):
         self._caption = title
         self._directories = tuple(directories)
         """Runs that are in none of these were opened lately elsewhere."""
+        self._current = current
+        """The run to point at first."""
         self._clock = clock
 
     def compose(self) -> ComposeResult:
@@ -72,6 +75,8 @@ class RunPicker(ModalScreen[int | None]):
     def on_mount(self) -> None:
         """Show what is known so far."""
         self._arrange(from_top=True)
+        if self._current is not None:
+            self.table.point_at(self._current)
         self.set_interval(_AGES_EVERY, self.table.tick)
 
     # -- facts -------------------------------------------------------------------------------

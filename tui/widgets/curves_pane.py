@@ -125,7 +125,7 @@ class CurvesPane(Pane, can_focus=True):
 
     def set_curves(self, curves: Curves) -> None:
         """Data that were wanted; more of them may come later."""
-        was_blank = self._board.extent is None
+        was_blank = self._board.is_awaited(curves.ticket)
         if self._board.set_curves(curves):
             if was_blank:
                 self._redraw()

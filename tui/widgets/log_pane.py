@@ -53,6 +53,8 @@ class LogPane(LogSearching, can_focus=True):
         Binding("ctrl+d", "page(0.5)", "Half page down", show=False, id="log.half_page_down"),
         Binding("home,g", "first", "First line", show=False, id="log.first"),
         Binding("end,G", "last", "Last line, follow", show=False, id="log.last"),
+        Binding("exclamation_mark", "errors", "Next error", key_display="!", show=False,
+                id="log.errors"),
         Binding("left", "sideways(-1)", "Scroll left", show=False, id="log.left"),
         Binding("right", "sideways(1)", "Scroll right", show=False, id="log.right"),
         Binding("escape", "clear", "Clear search", show=False, id="log.clear"),
@@ -82,6 +84,8 @@ class LogPane(LogSearching, can_focus=True):
         super().__init__(reader, id=id, clock=clock)
         self.files: tuple[LogFile, ...] = ()
         self._marks: dict[str, set[int]] = {}
+        self._is_file_chosen = False
+        """The user went to this file; nobody else changes it then."""
 
     # -- facts ------------------------------------------------------------------------------
 
@@ -91,6 +95,7 @@ class LogPane(LogSearching, can_focus=True):
         self.files = readable
         paths = [file.path for file in readable]
         if self.path not in paths:
+            self._is_file_chosen = False
             texts = [file for file in readable if file.format in ("", "text")] or readable
             best = max(texts, key=lambda file: file.lines, default=None)
             self._open(best.path if best is not None else "")
@@ -101,8 +106,16 @@ class LogPane(LogSearching, can_focus=True):
         if self.path and self.path in paths:
             self.file_grew()
 
+    def suggest(self, path: str) -> None:
+        """Show this file, unless the user has chosen one."""
+        paths = [file.path for file in self.files]
+        if path != self.path and not self._is_file_chosen and path in paths:
+            self._open(path)
+            self._place_among_files()
+
     def show_line(self, path: str, line: int) -> None:
         """Point out one line of a file."""
+        self._is_file_chosen = True
         if path != self.path:
             self._open(path)
             self._place_among_files()
@@ -175,6 +188,7 @@ class LogPane(LogSearching, can_focus=True):
         if len(paths) < 2:
             self.say("this run has no other log")
             return
+        self._is_file_chosen = True
         place = paths.index(self.path) if self.path in paths else -1
         self._open(paths[(place + direction) % len(paths)])
         self._place_among_files()

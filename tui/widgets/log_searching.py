@@ -20,6 +20,9 @@ from .log_canvas import guarded
 from .log_following import LogFollowing
 from .log_search_bar import LINE, SEARCH, LogSearchBar
 
+ERRORS = r"\b(?:ERROR|CRITICAL|FATAL|Traceback|[A-Z]\w*(?:Error|Exception)\b)|out of memory"
+"""What somebody who looks for what went wrong searches for."""
+
 
 class LogSearching(LogFollowing):
     """A view with a search bar; what is searched is what is shown."""
@@ -53,6 +56,10 @@ class LogSearching(LogFollowing):
     def action_search(self) -> None:
         """Ask what to search for."""
         self.start_search()
+
+    def action_errors(self) -> None:
+        """Find errors; `n` and `N` go from one to the next."""
+        self._search_for(ERRORS)
 
     def action_go_to_line(self) -> None:
         """Ask for a line number."""
@@ -113,6 +120,7 @@ class LogSearching(LogFollowing):
         """Search no more."""
         if self.search is not None:
             self.feed.drop(self.search.scanner)
+            self._straighten()
         self.search = None
         self.find_matches = no_matches
 

@@ -108,6 +108,7 @@ class LogView(LogCanvas):
     def follow(self) -> None:
         """Go to the end and stay there while the file grows."""
         self._forget_wishes()
+        self._straighten()
         self.is_following, self.new_lines = True, 0
         self.feed.want(Goal(Kind.END))
         self._retitle()
@@ -134,6 +135,7 @@ class LogView(LogCanvas):
     def go_to_line(self, number: int) -> None:
         """Make the line with a number the current one, as soon as it is known where that is."""
         self.pause()
+        self._straighten()
         if self.conditions != Conditions():
             self.set_filter(Conditions())
         self.feed.want(Goal(Kind.LINE, number))
@@ -168,6 +170,12 @@ class LogView(LogCanvas):
         near = self.window.size if self.is_following and self.window else self._place
         self.feed.set_filter(conditions, near)
         self._want_again()
+
+    def _straighten(self) -> None:
+        """Show lines from their beginning again: a search may have gone sideways."""
+        if self.left:
+            self.left = 0
+            self.repaint(anew=True)
 
     def _forget_wishes(self) -> None:
         self._owed_rows = self._owed_lines = self._wanted_line = 0
@@ -310,7 +318,8 @@ class LogView(LogCanvas):
 
     def status_words(self) -> list[str]:
         """What the lower edge of the frame says."""
-        said = [self.note, self.window.note if self.window is not None else ""]
+        sideways = f"from column {self.left + 1}" if self.left else ""
+        said = [self.note, sideways, self.window.note if self.window is not None else ""]
         scanner = self.feed.filter
         if scanner is not None:
             said.append(

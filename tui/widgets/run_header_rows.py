@@ -11,7 +11,7 @@ from ..findings.names import GLYPHS
 from ..findings.spans import Line, Span, cells, clean, clip, fit, middle, spread
 from ..wording import count, percent
 from .run_freshness import Freshness
-from .run_header_source import source_row
+from .run_header_source import REASON_ABOVE, source_row
 from .run_progress import progress
 
 LEAST_NAME = 10
@@ -80,8 +80,8 @@ def _run_row(look: Look, status: RunStatus, width: int) -> Line:
     left: Line = (Span(middle(name, max(LEAST_NAME, room - cells(parts))), "heading"), *parts)
     spare = room - cells(left)
     reason = clean(status.reason)
-    # What a stalled run has to say, that it is silent, stands below.
-    if reason and status.state not in ("running", "stalled") and spare >= LEAST_REASON:
+    is_said_below = status.state == "stalled" or (status.state == "failed" and width < REASON_ABOVE)
+    if reason and status.state != "running" and not is_said_below and spare >= LEAST_REASON:
         left = (*left, Span(clip(f"  {reason}", spare), "quiet"))
     return spread(left, badge, width)
 

@@ -126,6 +126,13 @@ class RunTable(LineTable):
         if was != self.current:
             self.cursor_moved()
 
+    def point_at(self, run: int) -> None:
+        """Put the cursor on a run."""
+        for number, line in enumerate(self.lines):
+            if isinstance(line, RunRow) and line.run == run:
+                self.set_count(len(self.lines), number)
+                self.cursor_moved()
+
     def tick(self) -> None:
         """Draw the runs again whose age reads differently by now."""
         top = self.scroll_offset.y

@@ -1,0 +1,172 @@
+"""Pictures of every screen, theme and size; `pytest --snapshot-update` makes them anew."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+from mltd.tui.app import MltdApp
+from mltd.tui.engine.protocol import Open
+from mltd.tui.screens.run_picker import RunPicker
+from mltd.tui.terminal import TRUE_COLOUR, Terminal
+from mltd.tui.theming import ORDER
+from tests.tui.app_scene import (
+    NOW,
+    Served,
+    Stage,
+    diverging,
+    forget_hints,
+    healthy,
+    layered,
+    make_app,
+    write_log,
+)
+
+Compare = Callable[..., bool]
+Walk = Callable[[Stage], Awaitable[None]]
+SIZES = [(80, 24), (160, 48)]
+
+
+@pytest.fixture(autouse=True)
+def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No clock, no hints, no wishes of the environment."""
+    for name in ("NO_COLOR", "COLORTERM", "TEXTUAL_COLOR_SYSTEM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    defaults = RunPicker.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "clock", lambda: NOW)
+    forget_hints()
+
+    def exported(app: MltdApp, **options: Any) -> str:
+        return compact(App.export_screenshot(app, **options))
+
+    monkeypatch.setattr(MltdApp, "export_screenshot", exported, raising=False)
+
+
+@pytest.fixture
+def logs(own_home: Path) -> tuple[Path, ...]:
+    runs = own_home / "runs"
+    return (
+        write_log(runs / "lr-3e-3.log", diverging()),
+        write_log(runs / "lr-3e-4.log", healthy()),
+        write_log(runs / "lr-3e-4-wide.log", healthy(floor=0.4)),
+    )
+
+
+@pytest.fixture
+def layers(own_home: Path) -> Path:
+    return write_log(own_home / "runs" / "deep.log", layered())
+
+
+_GROUND = re.compile(
+    r'<rect fill="([^"]+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
+    r' shape-rendering="crispEdges"/>'
+)
+_NEEDLESS = re.compile(
+    r' clip-path="url\(#[\w-]+-line-\d+\)"'
+    r'|\s*<clipPath id="[\w-]+-line-\d+">.*?</clipPath>'
+    r"|\s*@font-face \{.*?\}",
+    re.DOTALL,
+)
+
+
+def compact(svg: str) -> str:
+    """The same picture in a third of the bytes, and without a font from somewhere else."""
+    grounds: list[list[Any]] = []
+    for fill, x, y, width, height in _GROUND.findall(svg):
+        last = grounds[-1] if grounds else None
+        if last is not None and last[0] == fill and last[2] == y:
+            last[3] = float(x) + float(width) - float(last[1])
+        else:
+            grounds.append([fill, x, y, float(width), height])
+    drawn = "\n".join(
+        f'<rect fill="{fill}" x="{x}" y="{y}" width="{width:.1f}" height="{height}"/>'
+        for fill, x, y, width, height in grounds
+    )
+    drawn = f'<g shape-rendering="crispEdges">\n{drawn}\n</g>'
+    svg = _GROUND.sub("", _GROUND.sub("GROUNDS", svg, count=1)).replace("GROUNDS", drawn)
+    return _NEEDLESS.sub("", svg).replace("&#160;", "\u00a0")
+
+
+def is_same(compare: Compare, size: tuple[int, int], walk: Walk, *names: Path, **more: Any) -> bool:
+    """Start the app, walk to a screen, and compare it with its picture."""
+
+    async def before(pilot: Pilot[Any]) -> None:
+        app = pilot.app
+        assert isinstance(app, MltdApp)
+        stage = Stage(app, pilot, bridge)
+        await stage.begin()
+        await stage.drawn()
+        await walk(stage)
+        assert stage.notices == [], "a picture of a failure is no picture"
+
+    bridge = Served(Open(tuple(map(str, names))))
+    app = make_app(bridge, *names, **more)
+    return compare(app, terminal_size=size, run_before=before)
+
+
+def keys(*pressed: str) -> Walk:
+    async def walk(stage: Stage) -> None:
+        for key in pressed:
+            await stage.press(key)
+            await stage.drawn()
+
+    return walk
+
+
+ALONE = {
+    "overview": (),
+    "curves": ("2", "end", "left", "left"),
+    "findings": ("3", "enter"),
+    "log": ("4", "up", "up"),
+    "help": ("question_mark",),
+    "metrics": ("2", "m"),
+    "filter": ("4", "ampersand"),
+}
+BESIDE = {"picker": ("r",), "compare": ("right_square_bracket", "o", *"wide", "enter")}
+by_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+
+
+@by_size
+@pytest.mark.parametrize("screen", ALONE)
+def test_a_screen(
+    snap_compare: Compare, logs: tuple[Path, ...], screen: str, size: tuple[int, int]
+) -> None:
+    assert is_same(snap_compare, size, keys(*ALONE[screen]), logs[0])
+
+
+@by_size
+@pytest.mark.parametrize("screen", BESIDE)
+def test_a_screen_of_several_runs(
+    snap_compare: Compare, logs: tuple[Path, ...], screen: str, size: tuple[int, int]
+) -> None:
+    assert is_same(snap_compare, size, keys(*BESIDE[screen]), *logs)
+
+
+@by_size
+def test_the_heat_map(snap_compare: Compare, layers: Path, size: tuple[int, int]) -> None:
+    assert is_same(snap_compare, size, keys("5", "left", "left", "down"), layers)
+
+
+@by_size
+@pytest.mark.parametrize("theme", [name for name in ORDER if name != "dark"])
+def test_a_theme(
+    snap_compare: Compare, logs: tuple[Path, ...], theme: str, size: tuple[int, int]
+) -> None:
+    assert is_same(snap_compare, size, keys(), logs[0], theme=theme)
+
+
+@by_size
+def test_without_unicode(
+    snap_compare: Compare, logs: tuple[Path, ...], size: tuple[int, int]
+) -> None:
+    ascii_only = Terminal(is_unicode=False, colours=TRUE_COLOUR)
+    assert is_same(snap_compare, size, keys(), logs[0], terminal=ascii_only)
