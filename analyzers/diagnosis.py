@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mltd.runs.run import Run
+from mltd.runs.state import RunState
 
 from .core.case import Case
 from .core.cause import RootCause
@@ -49,7 +50,8 @@ class Diagnostician:
         failed: list[str] = []
         parts = load_analyzers()
         found = [*examine(self.view, parts.analyzers.values(), failed), *self.siblings]
-        findings = _in_order(found)
+        enders = _enders(parts.analyzers.values()) if self.view.state is RunState.FAILED else set()
+        findings = _in_order(found, enders)
         causes: list[RootCause] = []
         if any(finding.is_alarm for finding in findings):
             case = Case(self.view, findings)
@@ -83,11 +85,19 @@ def examine(view: RunView, analyzers: Iterable[Analyzer], failed: list[str]) -> 
     return found
 
 
-def _in_order(findings: list[Finding]) -> list[Finding]:
+def _enders(analyzers: Iterable[Analyzer]) -> set[str]:
+    """Ids of findings that say what ended a run."""
+    families = (".errors.", ".distributed.")
+    return {a.id for a in analyzers if any(name in type(a).__module__ for name in families)}
+
+
+def _in_order(findings: list[Finding], enders: set[str]) -> list[Finding]:
+    """The worst first; of those, what ended a run that failed, then what began first."""
     return sorted(
         findings,
         key=lambda f: (
             -f.severity.rank,
+            f.id not in enders,
             f.first_step if f.first_step is not None else float("inf"),
             f.id,
         ),
