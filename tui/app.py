@@ -204,6 +204,7 @@ class MltdApp(ThemedApp):
         await self._bridge.listen(hear, self._engine_died)
 
     def _engine_died(self, is_restarted: bool) -> None:
+        self._main.look_at_log()
         if is_restarted:
             self.complain(f"the engine ended and was started again; see {log_path()}")
         else:

@@ -229,17 +229,14 @@ async def test_control_c_leaves_even_from_a_dialog(log: Path) -> None:
         await stage.until(lambda: not stage.app.is_running)
 
 
-@pytest.mark.xfail(
-    reason="the first failure is met, and forgotten, when the hint is counted", strict=True
-)
 @piloted
 async def test_choices_that_cannot_be_kept_are_told_once(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: Memory) -> None:
+    def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Memory, "_write", full)
+    monkeypatch.setattr("mltd.tui.preferences.replace_privately", full)
     async with served(log) as stage:
         await stage.press("t", "t")
         assert stage.app.theme == "high-contrast"

@@ -198,10 +198,6 @@ async def test_a_dead_engine_is_told_and_a_silent_one_too(log: Path) -> None:
         assert "the engine keeps dying; start mltd-tui anew" in stage.text
 
 
-@pytest.mark.xfail(
-    reason="the log pane looks at its file again only when an engine says that it grew",
-    strict=True,
-)
 @piloted
 async def test_lines_written_while_the_engine_was_down_are_shown(log: Path) -> None:
     async with served(log) as stage:

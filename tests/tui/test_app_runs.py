@@ -219,7 +219,6 @@ async def test_rows_that_come_later_are_in_the_open_picker(logs: Logs) -> None:
         await stage.shows("brand-new.log", "4 runs")
 
 
-@pytest.mark.xfail(reason="a run given as a file is called by its last part alone", strict=True)
 @piloted
 async def test_runs_whose_logs_are_called_alike_are_told_apart(own_home: Path) -> None:
     logs = [write_log(own_home / name / "train.log", healthy()) for name in ("small", "wide")]
@@ -231,7 +230,6 @@ async def test_runs_whose_logs_are_called_alike_are_told_apart(own_home: Path) -
         assert "1 of 2 runs" in stage.text
 
 
-@pytest.mark.xfail(reason="rows are made without the clock that tells a live run", strict=True)
 @piloted
 async def test_the_picker_says_of_a_run_what_its_header_says(logs: Logs) -> None:
     async with served(*logs) as stage:

@@ -63,7 +63,7 @@ def logs(own_home: Path) -> tuple[Path, ...]:
 
 @pytest.fixture
 def layers(own_home: Path) -> Path:
-    return write_log(own_home / "runs" / "deep.log", layered())
+    return write_log(own_home / "runs" / "deep.log", layered(steps=120, layers=4))
 
 
 _GROUND = re.compile(
@@ -80,16 +80,16 @@ _NEEDLESS = re.compile(
 
 def compact(svg: str) -> str:
     """The same picture in a third of the bytes, and without a font from somewhere else."""
-    grounds: list[list[Any]] = []
+    grounds: list[tuple[str, str, float, float, str]] = []
     for fill, x, y, width, height in _GROUND.findall(svg):
-        last = grounds[-1] if grounds else None
-        if last is not None and last[0] == fill and last[2] == y:
-            last[3] = float(x) + float(width) - float(last[1])
-        else:
-            grounds.append([fill, x, y, float(width), height])
+        start, end = float(x), float(x) + float(width)
+        # Neighbours of one colour become one; cells are 12 wide, so that rounding is no gap.
+        if grounds and grounds[-1][:2] == (fill, y) and abs(grounds[-1][3] - start) < 1:
+            start = grounds.pop()[2]
+        grounds.append((fill, y, start, end, height))
     drawn = "\n".join(
-        f'<rect fill="{fill}" x="{x}" y="{y}" width="{width:.1f}" height="{height}"/>'
-        for fill, x, y, width, height in grounds
+        f'<rect fill="{fill}" x="{start:g}" y="{y}" width="{end - start:.1f}" height="{height}"/>'
+        for fill, y, start, end, height in grounds
     )
     drawn = f'<g shape-rendering="crispEdges">\n{drawn}\n</g>'
     svg = _GROUND.sub("", _GROUND.sub("GROUNDS", svg, count=1)).replace("GROUNDS", drawn)

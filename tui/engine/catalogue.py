@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from mltd.runs.discovery import RunFiles, explore
 from mltd.runs.errors import MltdError
 from mltd.runs.ingest import LOG_PURPOSES
 
 from .followed_run import waiting_for
+
+DEEPEST = 6
+"""Folders that are named at the most to tell runs apart."""
 
 
 class Catalogue:
@@ -69,6 +73,17 @@ class Catalogue:
             self._places[key] = len(self.runs)
             self.runs.append(files)
         return self._places[key]
+
+    def names(self) -> list[str]:
+        """What each run is called; those called alike, with as much of their folder as it takes."""
+        called = [files.name for files in self.runs]
+        folders = [os.path.abspath(files.root).split(os.sep)[::-1] for files in self.runs]
+        for depth in range(DEEPEST):
+            alike = Counter(called)
+            for number, name in enumerate(called):
+                if alike[name] > 1 and depth < len(folders[number]):
+                    called[number] = f"{folders[number][depth]}{os.sep}{name}"
+        return called
 
 
 def _logs(files: RunFiles) -> set[str]:

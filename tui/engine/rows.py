@@ -31,6 +31,7 @@ def make_row(
     is_open: bool,
     *,
     problem: str = "",
+    now: float | None = None,
 ) -> RunRow:
     """The row of a run; without a run, of one that is still to be read.
 
@@ -50,6 +51,7 @@ def make_row(
             is_open=is_open,
         )
     view = Glance(run)
+    view.moment = now
     loss = next((one for role in _LOSSES if (one := view.primary(role)) is not None), None)
     values = loss.values if loss is not None else np.empty(0)
     return RunRow(

@@ -103,6 +103,7 @@ class Service:
         self._drawn: dict[int, tuple[float, tuple[int, ...], Curves]] = {}
         self._survey = Survey()
         self._surveys = False
+        self._names: list[str] = []
         self._next_discovery = 0.0
 
     def run(self) -> None:
@@ -165,6 +166,7 @@ class Service:
             self._send(RunsFound((), (str(problem),)))
             return
         numbers, problems = self._catalogue.add(wish.names)
+        self._names = self._catalogue.names()
         if not wish.is_survey:
             for number in numbers[:FOLLOWED_AT_ONCE]:
                 self._follow(number)
@@ -189,6 +191,7 @@ class Service:
                 self._leave(number)
                 self._follow(number)
         if new or changed:
+            self._names = self._catalogue.names()
             self._surveys |= len(self._catalogue.runs) > 1
             self._tell_runs()
 
@@ -282,7 +285,7 @@ class Service:
         if self._survey.has_work:
             row = self._survey.work(self._catalogue.runs, now)
             if row is not None:
-                self._send(Rows((row,)))
+                self._send(Rows((row._replace(name=self._names[row.run]),)))
 
     def _attend(self, followed: FollowedRun, now: float) -> None:
         """Settle, judge and tell what is due for one run."""
@@ -307,6 +310,7 @@ class Service:
         told.next_status = now + (TELL_EVERY if followed.has_work else LOOK_EVERY)
         is_first = told.status is None
         status = followed.status(now, self._watcher.modes(), self._watcher.notes())
+        status = status._replace(name=self._names[followed.number])
         if not is_same_but_for_clock(told.status, status):
             told.status = status
             self._send(StatusChanged(status))
@@ -325,10 +329,13 @@ class Service:
         files = self._catalogue.runs[number]
         followed = self._followed.get(number)
         if followed is None:
-            return self._survey.rows.get(number) or make_row(
+            row = self._survey.rows.get(number) or make_row(
                 number, files, None, None, is_open=False
             )
-        return make_row(number, files, followed.run, followed.diagnosis, is_open=True)
+        else:
+            verdict = followed.diagnosis
+            row = make_row(number, files, followed.run, verdict, is_open=True, now=self._now())
+        return row._replace(name=self._names[number])
 
     # -- curves ---------------------------------------------------------------------------
 

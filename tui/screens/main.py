@@ -251,8 +251,13 @@ class MainScreen(Screen[None]):
         if not self.query("#run-header"):
             return  # on the way out
         self.header.trouble = trouble
-        if trouble and self.log_pane.path:
-            self.log_pane.files_grew([self.log_pane.path])
+        if trouble:
+            self.look_at_log()
+
+    def look_at_log(self) -> None:
+        """See whether the log grew, though nobody said so."""
+        if self.query("#log") and self.log_pane.path:
+            tell(self.log_pane, self.log_pane.files_grew, [self.log_pane.path])
 
     def show_hint(self) -> None:
         """Tell a newcomer the most important keys."""
