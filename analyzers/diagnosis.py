@@ -98,6 +98,8 @@ def _in_order(findings: list[Finding], enders: set[str]) -> list[Finding]:
         key=lambda f: (
             -f.severity.rank,
             f.id not in enders,
+            # The specific finding about an exception says more than that there was one.
+            f.id == "exception",
             f.first_step if f.first_step is not None else float("inf"),
             f.id,
         ),

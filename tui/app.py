@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +16,7 @@ from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import Input
 
 from mltd.runs.errors import InputError, MltdError, SettingsError
 
@@ -46,6 +47,8 @@ from .themed import ThemedApp
 from .theming import load_themes
 
 if TYPE_CHECKING:
+    from textual.events import Key
+
     from .alerts import AlertBook, Notice
     from .replay import Replay
     from .screens.compare import CompareScreen
@@ -225,6 +228,17 @@ class MltdApp(ThemedApp):
         self._bridge.close()
         self._reader.close()
 
+    def on_key(self, event: Key) -> None:
+        """Give letters that were typed ahead to the field that opened meanwhile.
+
+        A field keeps its own letters: those that get here were on their way to a pane when the
+        focus changed.
+        """
+        field = self.focused
+        if isinstance(field, Input) and event.is_printable and event.character is not None:
+            event.prevent_default()
+            field.insert_text_at_cursor(event.character)
+
     # -- news and wishes ------------------------------------------------------------------
 
     def on_mltd_app_heard(self, event: Heard) -> None:
@@ -366,11 +380,17 @@ class MltdApp(ThemedApp):
             if run is not None and run != self.book.selected:
                 self._compare(self.book.selected, run)
 
-        others = [run for run in self.book.rows if run != self.book.selected]
-        self._pick(chosen, f"Compare {self.book.name(self.book.selected)} with", others[0])
+        title = f"Compare {self.book.name(self.book.selected)} with"
+        self._pick(chosen, title, left_out=self.book.selected)
 
     def _pick(
-        self, chosen: Any, title: str, current: int | None = None, *, allows_close: bool = True
+        self,
+        chosen: Callable[[int | None], None],
+        title: str,
+        current: int | None = None,
+        *,
+        allows_close: bool = True,
+        left_out: int | None = None,
     ) -> None:
         from .screens.run_picker import RunPicker
 
@@ -380,7 +400,7 @@ class MltdApp(ThemedApp):
             chosen(run)
 
         self._bridge.send(Survey(True))
-        rows = tuple(self.book.rows.values())
+        rows = tuple(row for run, row in self.book.rows.items() if run != left_out)
         directories = self.wanted.wish.names[:1]
         if not self.wanted.wish.is_survey and self.book.rows:
             directories = ()

@@ -10,6 +10,7 @@ from mltd.tui.engine.protocol import (
     CompareRequest,
     CurveRequest,
     Open,
+    Rows,
     RunRow,
     RunsFound,
     Select,
@@ -174,9 +175,19 @@ async def test_one_run_cannot_be_compared_and_the_user_is_told_how(logs: Logs) -
 @piloted
 async def test_a_run_is_not_compared_with_itself(logs: Logs) -> None:
     async with served(*logs) as stage:
-        await stage.press("o", *"diverg", "enter")
-        assert stage.is_main
+        await stage.press("o", *"diverg")
+        assert "0 of 2 runs" in stage.text
+        await stage.press("enter")
         assert wishes(stage).of(CompareRequest) == []
+
+
+@pytest.mark.xfail(reason="newer rows bring the run that was left out back", strict=True)
+@piloted
+async def test_newer_rows_do_not_offer_the_run_itself_for_comparison(logs: Logs) -> None:
+    async with served(*logs) as stage:
+        await stage.press("o")
+        await stage.hear(Rows(tuple(stage.app.book.rows.values())))
+        assert "2 runs" in stage.text
 
 
 @piloted

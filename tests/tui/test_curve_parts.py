@@ -228,3 +228,13 @@ def test_only_columns_that_differ_are_repainted(old: list[str], data: st.DataObj
         assert changed is not None
         assert changed[0] <= differing[0]
         assert differing[-1] < changed[1] <= len(old)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(1e-12, 1e12), st.booleans())
+def test_labels_of_the_y_axis_fit_their_gutter(low: float, span: float, is_log: bool) -> None:
+    if is_log:
+        low = abs(low) or 1.0
+    if not math.isfinite(low + span):
+        return
+    scale = scale_for(low, low + span, is_log=is_log)
+    assert all(len(tick.label) <= LABEL for tick in scale.ticks(4))

@@ -24,6 +24,8 @@ _MOST_LINES = 4
 """Metrics in one chart, unless the user wants more."""
 _MOST_OTHERS = 4
 """Charts of ungrouped metrics when there are no others."""
+_TELLING = ("rew", "return", "score", "error", "wer", "cer", "bleu", "iou", "map", "f1", "ppl")
+"""Parts of names of what a training is about where it has no loss."""
 _COMPARABLE = 30.0
 """Metrics on one axis differ at most by this factor, or one of them would be a flat line."""
 COLOURS = 6
@@ -77,8 +79,10 @@ def charts_of(
     if not alone and not any(s.group in ("loss", "accuracy") for s in series):
         # What a training is about has some other name here, such as a reward.
         others = [s for s in series if s.group not in TITLES and chosen.get(s.key, True)]
-        alone = others[:_MOST_OTHERS]
-        return [*_lone(alone, runs), *charts]
+        telling = [s for s in others if any(word in s.name.lower() for word in _TELLING)]
+        if telling or not charts:
+            alone = (telling or others)[:_MOST_OTHERS]
+            return [*_lone(alone, runs), *charts]
     return [*charts, *_lone(alone, runs)]
 
 

@@ -29,6 +29,18 @@ def compact(value: float) -> str:
     return f"{value / unit:.4g}{suffix}"
 
 
+def narrow(value: float, width: int) -> str:
+    """A number in so many columns, with as many digits as that leaves."""
+    text = compact(value)
+    for digits in (3, 2, 1):
+        if len(text) <= width:
+            break
+        text = compact(float(f"{value:.{digits}g}")) if math.isfinite(value) else text
+    if len(text) > width and math.isfinite(value):
+        text = short_exponent(f"{value:.0e}")
+    return text[:width]
+
+
 def exact(value: float) -> str:
     """A number as it was logged, as far as six digits tell."""
     if not math.isfinite(value):

@@ -6,7 +6,7 @@ import math
 import sys
 from dataclasses import dataclass
 
-from .numbers import compact
+from .numbers import narrow
 from .ticks import Tick, decade_ticks, nice_step, value_ticks
 
 LABEL = 6
@@ -31,10 +31,6 @@ class Scale:
         # Quarters, because the whole difference of two huge numbers may be infinite.
         return (value / 4 - self.low / 4) / (self.high / 4 - self.low / 4)
 
-    @property
-    def _ends(self) -> tuple[float, float]:
-        return self.low, self.high
-
     def ticks(self, most: int) -> list[Tick]:
         """Labelled values; their places are fractions."""
         make = decade_ticks if self.is_log else value_ticks
@@ -42,7 +38,8 @@ class Scale:
         found = make(self.low, self.high, most, LABEL)
         if len(found) < 2 <= most:
             # One number is no scale: the ends then, however crooked they are.
-            found = [Tick(end, compact(10**end if self.is_log else end)) for end in self._ends]
+            ends = ((end, 10**end if self.is_log else end) for end in (self.low, self.high))
+            found = [Tick(end, narrow(value, LABEL)) for end, value in ends]
         return [Tick((t.at / 4 - self.low / 4) / span, t.label) for t in found]
 
 

@@ -89,7 +89,8 @@ class LogFollowing(LogView):
             self._want_again()
             return
         self._counted_to = max(since, window.size)
-        self.new_lines += count
+        # Under a filter nobody knows yet how many of them will be seen.
+        self.new_lines += count if self.feed.filter is None else 0
         self._take_size(window)
         self._retitle()
 

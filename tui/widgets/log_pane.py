@@ -15,7 +15,7 @@ from mltd.runs.sources.line_scan import Conditions
 from mltd.runs.sources.line_text import shown_text
 
 from ..engine.protocol import LogFile
-from ..log.clipboard import copy
+from ..log.clipboard import copy, fitting
 from ..log.reader import LogReader
 from ..screens.log_filter import LogFilterScreen
 from .log_searching import LogSearching
@@ -257,9 +257,13 @@ class LogPane(LogSearching, can_focus=True):
         if not texts:
             self.say("there is nothing to copy")
             return
-        copy(self.app, "\n".join(texts))
-        self.post_message(self.Copied("\n".join(texts), len(texts)))
-        self.say(f"copied {len(texts):,} lines" if len(texts) > 1 else "copied this line")
+        text = "\n".join(texts)
+        copy(self.app, text)
+        self.post_message(self.Copied(text, len(texts)))
+        said = f"copied {len(texts):,} lines" if len(texts) > 1 else "copied this line"
+        if fitting(text) != text:
+            said = f"copied the first {len(fitting(text)):,} characters; terminals take no more"
+        self.say(said)
 
     def action_to_curve(self) -> None:
         """Show on the curve what the current line says."""

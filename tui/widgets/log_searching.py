@@ -190,6 +190,7 @@ class LogSearching(LogFollowing):
         if not self.left <= start <= end <= self.left + self.text_columns:
             far = end > self.text_columns
             self.left = max(0, start - self.text_columns // 3) if far else 0
+            self._went_sideways = True
             self.repaint(anew=True)
 
     def _open_bar(self, kind: str, text: str = "") -> None:

@@ -39,6 +39,8 @@ class LogView(LogCanvas):
         self._place = 0
         self._wanted_line = 0
         self._owed_rows = self._owed_lines = 0
+        self._went_sideways = False
+        """A search did that, not the user."""
         self._counted_to = 0
 
     @property
@@ -75,8 +77,9 @@ class LogView(LogCanvas):
         if self.is_following:
             self.viewport.show_end()
         else:
-            self.viewport.scroll(0)
+            # The current line stays the current one, however few rows are left.
             self.viewport.reveal()
+            self.viewport.scroll(0)
 
     def open_file(self, path: str) -> None:
         """Show the end of another file."""
@@ -173,6 +176,7 @@ class LogView(LogCanvas):
 
     def _straighten(self) -> None:
         """Show lines from their beginning again: a search may have gone sideways."""
+        self._went_sideways = False
         if self.left:
             self.left = 0
             self.repaint(anew=True)
@@ -183,6 +187,8 @@ class LogView(LogCanvas):
     def _prepare_to_move(self, direction: int) -> None:
         self.note = ""
         self.points_out = False
+        if self._went_sideways:
+            self._straighten()
         if direction < 0:
             self.pause()
 
