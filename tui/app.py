@@ -400,7 +400,7 @@ class MltdApp(ThemedApp):
             chosen(run)
 
         self._bridge.send(Survey(True))
-        rows = tuple(row for run, row in self.book.rows.items() if run != left_out)
+        rows = tuple(self.book.rows.values())
         directories = self.wanted.wish.names[:1]
         if not self.wanted.wish.is_survey and self.book.rows:
             directories = ()
@@ -410,6 +410,7 @@ class MltdApp(ThemedApp):
             allows_close=allows_close,
             directories=directories,
             current=current,
+            left_out=left_out,
         )
         self.push_screen(self._picker, closed)
 

@@ -10,13 +10,17 @@ from pathlib import Path
 
 def state_directory() -> Path:
     """Our part of the XDG state directory."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
     return Path(base, "mltd")
 
 
 def private_folder(folder: Path) -> None:
     """Make a folder that nobody else can look into, whatever the umask says."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for parent in (*reversed(folder.parents), folder):
+        # Not by `parents=True`: that would leave the ones above to the umask.
+        if not parent.exists():
+            parent.mkdir(mode=0o700, exist_ok=True)
     folder.chmod(0o700)
 
 

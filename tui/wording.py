@@ -54,4 +54,5 @@ def rate(per_second: float, noun: str = "lines") -> str:
     """How fast: `12 lines/s`, `0.4 lines/s`, `10k lines/s`."""
     if per_second < 1:
         return f"{per_second:.1g} {noun}/s"
-    return f"{short_count(round(per_second))} {noun}/s"
+    shown = short_count(round(per_second))
+    return f"{shown} {noun.rstrip('s') if shown == '1' else noun}/s"

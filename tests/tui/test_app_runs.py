@@ -181,7 +181,6 @@ async def test_a_run_is_not_compared_with_itself(logs: Logs) -> None:
         assert wishes(stage).of(CompareRequest) == []
 
 
-@pytest.mark.xfail(reason="newer rows bring the run that was left out back", strict=True)
 @piloted
 async def test_newer_rows_do_not_offer_the_run_itself_for_comparison(logs: Logs) -> None:
     async with served(*logs) as stage:

@@ -65,7 +65,7 @@ def test_each_metric_has_a_line_with_its_verdict() -> None:
         assert lines[3].split() == ["lr", "1.0e-4", "2.0e-4", "+1.0e-4", "+100%", "↑", "up"]
         assert lines[4].split() == ["mystery", "-", "3", "no", "before"]
         subtitle = str(screen.query_one("#compare-metrics").border_subtitle)
-        assert subtitle == "▲ 1 better, ▼ 1 worse, at step 12,300"
+        assert subtitle == "▲ 1 better, ▼ 1 worse, medians at step 12,300"
 
     show(check, Comparison(1, 0, 1, ROWS))
 

@@ -87,7 +87,7 @@ class CompareScreen(Screen[None]):
         self._say("#compare-runs", Content.assemble(*parts))
         pane = self.query_one("#compare-metrics")
         counted = f"▲ {better} better, ▼ {worse} worse" if rows else ""
-        told = ", ".join(filter(None, (counted, place and f"at {place}")))
+        told = ", ".join(filter(None, (counted, place and f"medians at {place}")))
         # Setting it draws the whole pane again, even to the same text.
         if (pane.border_subtitle or "") != told:
             pane.border_subtitle = Content(told)

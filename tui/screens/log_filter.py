@@ -46,7 +46,7 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="log.filter_cancel"),
         Binding("ctrl+r", "clear", "Show all", id="log.filter_clear"),
-        Binding("enter", "apply", "Apply", show=False, id="log.filter_apply", priority=True),
+        Binding("enter", "apply", "Apply", show=False, id="log.filter_apply"),
     ]
 
     def __init__(self, conditions: Conditions) -> None:
@@ -81,6 +81,11 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
     def _check(self, event: Input.Changed) -> None:
         event.stop()
         self._read()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_apply()
 
     def action_apply(self) -> None:
         """Use what was typed, if it makes sense."""

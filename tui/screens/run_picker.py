@@ -48,6 +48,7 @@ class RunPicker(ModalScreen[int | None]):
         allows_close: bool = True,
         directories: Sequence[str] = (),
         current: int | None = None,
+        left_out: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
@@ -55,7 +56,9 @@ class RunPicker(ModalScreen[int | None]):
         self.wanted = ""
         """What was typed."""
         self.order = Order.NEWEST
-        self._rows = {row.run: row for row in rows}
+        self._left_out = left_out
+        """A run that makes no sense to pick."""
+        self._rows = self._offered(rows)
         self._caption = title
         self._directories = tuple(directories)
         """Runs that are in none of these were opened lately elsewhere."""
@@ -83,15 +86,18 @@ class RunPicker(ModalScreen[int | None]):
 
     def set_rows(self, rows: Sequence[RunRow]) -> None:
         """These are the runs now."""
-        self._rows = {row.run: row for row in rows}
+        self._rows = self._offered(rows)
         if self.is_mounted:
             self._arrange()
 
     def update_rows(self, rows: Sequence[RunRow]) -> None:
         """Newer rows of some runs."""
-        self._rows.update((row.run, row) for row in rows)
+        self._rows.update(self._offered(rows))
         if self.is_mounted:
             self._arrange()
+
+    def _offered(self, rows: Sequence[RunRow]) -> dict[int, RunRow]:
+        return {row.run: row for row in rows if row.run != self._left_out}
 
     def _arrange(self, *, from_top: bool = False) -> None:
         lines = arrange(self._rows.values(), self.wanted, self.order, self._directories)

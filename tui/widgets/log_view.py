@@ -336,4 +336,5 @@ class LogView(LogCanvas):
                     share=scanner.share,
                 )
             )
+            said.append(scanner.problem)
         return said
