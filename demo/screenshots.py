@@ -42,7 +42,8 @@ async def _press(pilot: Pilot[None], *keys: str) -> None:
 
 
 async def _overview(app: MltdApp, pilot: Pilot[None]) -> None:
-    await _press(pilot, "tab", "tab")
+    """The curves on logarithmic axes, the findings with the keys."""
+    await _press(pilot, "tab", "y", "j", "y", "k", "tab")
 
 
 async def _curves(app: MltdApp, pilot: Pilot[None]) -> None:
