@@ -147,13 +147,14 @@ class MltdApp(ThemedApp):
             # Outside the main thread, as in some tests, there are no signals to handle.
             with contextlib.suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self._leave, number)
-        if self.early_signal:
-            self._leave(self.early_signal)
         self.set_interval(1.0, self._look_after_engine)
         self.theme_changed_signal.subscribe(self, lambda theme: self._remember_theme(theme.name))
 
     def on_main_screen_composed(self) -> None:
-        """Now there is somebody to tell the news."""
+        """Now there is somebody to tell the news, and something to leave."""
+        if self.early_signal:
+            self._leave(self.early_signal)
+            return
         self.run_worker(self._listen(), group="engine", exit_on_error=False)
 
     def on_main_screen_furnished(self) -> None:

@@ -151,7 +151,7 @@ class NotLearning:
                 evidence.append(measured.evidence(len(measured) - 1))
         title = (
             f"{curve.name} went from {shape.first:.4g} to {shape.last:.4g} in "
-            f"{len(curve):,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"
+            f"{len(curve) + curve.series.dropped:,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"
         )
         return Finding(
             id=self.id,

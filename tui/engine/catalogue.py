@@ -20,7 +20,7 @@ class Catalogue:
 
     def __init__(self) -> None:
         self.runs: list[RunFiles] = []
-        self._places: dict[tuple[str, str], int] = {}
+        self._places: dict[str, int] = {}
         self._names: tuple[str, ...] = ()
 
     def add(self, names: tuple[str, ...]) -> tuple[list[int], list[str]]:
@@ -68,7 +68,9 @@ class Catalogue:
         return new, changed
 
     def _number(self, files: RunFiles) -> int:
-        key = (os.path.abspath(files.root), files.name)
+        # By its first log: a run alone in its folder is called otherwise once it has company.
+        first = next(iter(files.paths(*LOG_PURPOSES)), os.path.join(files.root, files.name))
+        key = os.path.abspath(first)
         if key not in self._places:
             self._places[key] = len(self.runs)
             self.runs.append(files)

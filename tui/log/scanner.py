@@ -48,8 +48,8 @@ class LineScanner:
 
     @property
     def share(self) -> float:
-        """How much of the stretch under way was searched, from 0 to 1."""
-        return 1.0 if self.is_done else self.scanned / max(1, self._size - self._start)
+        """How much of the file was searched, from 0 to 1: a log that grew is not begun anew."""
+        return 1.0 if self.is_done else (self._start + self.scanned) / max(1, self._size)
 
     async def start(self, descriptor: int, start: int, size: int, near: int) -> None:
         """Begin; the descriptor is taken over."""

@@ -129,6 +129,8 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the end of the log before anything else is known."""
+        if not self.query("#run-header"):
+            return  # told to leave before there was anything to show
         self.header.position = self.book.position
         if self._named:
             self.header.waiting_for = self._named[0]
