@@ -30,6 +30,7 @@ from .engine.protocol import (
     Open,
     Rows,
     RunsFound,
+    SeriesChanged,
     Survey,
     Trouble,
 )
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
 
 ENGINE_PATIENCE = 8.0
 """Seconds; the engine says something every two, but may think for a few."""
+COMPARED, OVERLAID = -1, -2
+"""Tickets of the pair whose numbers are shown, and of runs that are only drawn."""
 FAILURE_PAUSE = 60.0
 """Seconds between two notices about the same failure."""
 HINTS = 5
@@ -127,6 +130,9 @@ class MltdApp(ThemedApp):
         """One that came before there was anything to leave."""
         self._picker: RunPicker | None = None
         self._comparing: CompareScreen | None = None
+        self._compared_curves: CurvesPane | None = None
+        self._compared: tuple[int, ...] = ()
+        """Runs drawn over the one being looked at."""
         self._keys: dict[str, str] = {}
         """The user's own keys, once they turned out to make sense."""
         files = tuple(name for name in wanted.wish.names if os.path.isfile(name))
@@ -255,8 +261,10 @@ class MltdApp(ThemedApp):
                 self._found(news)
             case Rows() if self._picker is not None:
                 self._picker.update_rows(news.rows)
-            case Comparison() if self._comparing is not None:
+            case Comparison() if self._comparing is not None and news.ticket == COMPARED:
                 self._comparing.set_comparison(news)
+            case SeriesChanged() if self._compared_curves is not None:
+                self._main.fill_curves(self._compared_curves, self._compared)
             case Curves() if self._comparing is not None:
                 self._comparing.set_curves(news)
             case _:
@@ -418,17 +426,35 @@ class MltdApp(ThemedApp):
     def _compare(self, before: int, after: int) -> None:
         from .screens.compare import CompareScreen
 
-        curves = self._main.make_curves((after,))
+        curves = self._compared_curves = self._main.make_curves()
+        self._compared = (after,)
+        self._main.fill_curves(curves, self._compared)
         names = (self.book.name(before), self.book.name(after))
-        self._bridge.send(CompareRequest(after, before, after))
+        self._bridge.send(CompareRequest(COMPARED, before, after))
         self._comparing = CompareScreen(*names, None, curves)
 
         def closed(_: None) -> None:
-            self._comparing = None
+            self._comparing = self._compared_curves = None
             for request in curves.last_requests():
                 self._bridge.send(request)
 
         self.push_screen(self._comparing, closed)
+
+    def action_overlay(self) -> None:
+        """Draw one more run over those that are compared."""
+        curves = self._compared_curves
+        if curves is None:
+            return
+
+        def chosen(run: int | None) -> None:
+            if run is None or run in self._compared:
+                return
+            self._compared = (*self._compared, run)
+            # Whatever is compared is read; the numbers of this pair are not asked for.
+            self._bridge.send(CompareRequest(OVERLAID, self.book.selected, run))
+            self._main.fill_curves(curves, self._compared)
+
+        self._pick(chosen, "Draw over them", left_out=self.book.selected)
 
     def action_speed(self, factor: float) -> None:
         """Replay the demo slower or faster."""

@@ -149,9 +149,10 @@ class NotLearning:
             if level < 2.0 / known:
                 raw = 0.93
                 evidence.append(measured.evidence(len(measured) - 1))
+        values = len(curve) + curve.series.dropped
         title = (
             f"{curve.name} went from {shape.first:.4g} to {shape.last:.4g} in "
-            f"{len(curve) + curve.series.dropped:,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"
+            f"{values:,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"
         )
         return Finding(
             id=self.id,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mltd.tui.app import COMPARED
 from mltd.tui.engine.protocol import (
     CompareRequest,
     CurveRequest,
@@ -132,13 +133,27 @@ async def test_two_runs_are_compared_curve_over_curve_and_metric_by_metric(logs:
         await stage.drawn()
         await stage.press("o", *"bett", "enter")
         assert isinstance(stage.app.screen, CompareScreen)
-        assert wishes(stage).of(CompareRequest) == [CompareRequest(2, 1, 2)]
+        assert wishes(stage).of(CompareRequest) == [CompareRequest(COMPARED, 1, 2)]
         await stage.drawn()
         await stage.shows("before healthy.log", "after better.log", "better")
         overlaid = [wish for wish in open_curves(stage) if {r for r, _ in wish.series} == {1, 2}]
         assert overlaid
         pane = stage.app.screen.query_one(CurvesPane)
         assert len(pane._board.curves_of(pane._board.charts[0])) == 2
+
+
+@piloted
+async def test_a_third_run_is_drawn_over_the_two(logs: Logs) -> None:
+    async with served(*logs, size=(120, 40)) as stage:
+        await stage.drawn()
+        await stage.press("o", *"heal", "enter")
+        await stage.drawn()
+        await stage.press("o", *"bett", "enter")
+        assert isinstance(stage.app.screen, CompareScreen)
+        await stage.drawn()
+        overlaid = [wish for wish in open_curves(stage) if {r for r, _ in wish.series} == {0, 1, 2}]
+        assert overlaid
+        await stage.shows("after healthy.log")
 
 
 @piloted

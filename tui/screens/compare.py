@@ -26,6 +26,8 @@ class CompareScreen(Screen[None]):
     """Before and after; `curves` is whatever shows them over one another."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "app.overlay", "Draw another run", id="compare.overlay"),
+        Binding("tab", "app.focus_next", "Curves or table", id="compare.next"),
         Binding("escape,q", "leave", "Back", key_display="Esc", id="compare.leave"),
     ]
     AUTO_FOCUS = "CompareTable"

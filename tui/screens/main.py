@@ -239,14 +239,18 @@ class MainScreen(Screen[None]):
                     tell(self.log_pane, self.log_pane.suggest, path)
                     return
 
-    def make_curves(self, others: tuple[int, ...]) -> CurvesPane:
-        """Another pane of curves, with the selected run and others drawn over it."""
+    def make_curves(self) -> CurvesPane:
+        """Another pane of curves, for another screen."""
         pane = type(self.curves)()
         pane.is_ascii = self.curves.is_ascii
-        book = self.book
-        pane.set_series(book.selected, book.name(book.selected), book.current.series)
-        pane.set_overlay(tuple((run, book.name(run), book.of(run).series) for run in others))
         return pane
+
+    def fill_curves(self, pane: CurvesPane, others: tuple[int, ...]) -> None:
+        """Draw the selected run there, and others over it, as far as they are known by now."""
+        book = self.book
+        tell(pane, pane.set_series, book.selected, book.name(book.selected), book.current.series)
+        drawn = tuple((run, book.name(run), book.of(run).series) for run in others)
+        tell(pane, pane.set_overlay, drawn)
 
     def show_trouble(self, trouble: str) -> None:
         """Nothing new comes from the engine: say so, and look at the log without it."""
