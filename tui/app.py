@@ -7,8 +7,7 @@ import contextlib
 import gc
 import os
 import signal
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,46 +21,32 @@ from mltd.runs.errors import InputError, MltdError, SettingsError
 
 from .bridge import Bridge
 from .engine.protocol import (
-    CompareRequest,
-    Comparison,
-    Curves,
     Diagnosed,
     News,
     Open,
-    Rows,
     RunsFound,
-    SeriesChanged,
-    Survey,
     Trouble,
 )
 from .escaping import printable
 from .log.reader import LogReader
-from .logfile import log_path, write_entry
-from .pane import PaneFailed
+from .logfile import log_path
+from .picking import PickingApp
 from .preferences import Memory
 from .recent import RecentRuns
 from .run_book import RunBook
 from .screens.main import MainScreen
 from .settings import ScreenSettings, config_directory
 from .terminal import Terminal, own_environment, terminal_of
-from .themed import ThemedApp
 from .theming import load_themes
 
 if TYPE_CHECKING:
     from textual.events import Key
 
-    from .alerts import AlertBook, Notice
     from .replay import Replay
-    from .screens.compare import CompareScreen
-    from .screens.run_picker import RunPicker
     from .widgets.curves_pane import CurvesPane
 
 ENGINE_PATIENCE = 8.0
 """Seconds; the engine says something every two, but may think for a few."""
-COMPARED, OVERLAID = -1, -2
-"""Tickets of the pair whose numbers are shown, and of runs that are only drawn."""
-FAILURE_PAUSE = 60.0
-"""Seconds between two notices about the same failure."""
 HINTS = 5
 """Starts during which newcomers are told the most important keys."""
 
@@ -75,7 +60,7 @@ class Wanted:
     settings: ScreenSettings = field(default_factory=ScreenSettings)
 
 
-class MltdApp(ThemedApp):
+class MltdApp(PickingApp):
     """Full-screen triage of training runs."""
 
     TITLE = "mltd-tui"
@@ -112,27 +97,21 @@ class MltdApp(ThemedApp):
             known = ", ".join(theme.name for theme in themes.themes)
             raise InputError(f"there is no theme called {wanted.theme!r}", hint=f"try: {known}")
         facts = terminal or terminal_of(own_environment(), wanted.settings.unicode)
-        super().__init__(themes, facts, *wishes)
+        super().__init__(themes, facts, wanted.settings, *wishes)
         self.wanted = wanted
         self.book = RunBook()
         self.hypotheses: list[str] = []
         self.problems: list[str] = []
         """Sentences for the terminal after the app has left it."""
-        self._bridge = bridge
+        self.bridge = bridge
         self._replay = replay
         self._reader = LogReader()
-        self._alerts: AlertBook | None = None
-        self._recent = RecentRuns()
-        self._told_failures: dict[tuple[str, str], float] = {}
+        self.first_wish = wanted.wish
+        self.recent = RecentRuns() if replay is None else None
         self._is_opened = False
         self._is_engine_dead = False
         self.early_signal = 0
         """One that came before there was anything to leave."""
-        self._picker: RunPicker | None = None
-        self._comparing: CompareScreen | None = None
-        self._compared_curves: CurvesPane | None = None
-        self._compared: tuple[int, ...] = ()
-        """Runs drawn over the one being looked at."""
         self._keys: dict[str, str] = {}
         """The user's own keys, once they turned out to make sense."""
         files = tuple(name for name in wanted.wish.names if os.path.isfile(name))
@@ -166,15 +145,13 @@ class MltdApp(ThemedApp):
     def on_main_screen_furnished(self) -> None:
         """What can wait until the first picture is there."""
         from . import keymap
-        from .alerts import AlertBook
         from .commands import scopes
 
         self._has_arrived = True
         # What there is now stays: no collection needs to look at it again.
         gc.freeze()
         gc.enable()
-        alerts = self._alerts = AlertBook()
-        self.set_interval(1.0, lambda: self._announce(alerts.due(time.monotonic())))
+        self.begin_to_alert()
 
         notices = [*self.themes.problems, self.memory.notice]
         wished = self.wanted.settings.theme
@@ -211,7 +188,7 @@ class MltdApp(ThemedApp):
         def hear(news: News) -> None:
             self.post_message(self.Heard(news))
 
-        await self._bridge.listen(hear, self._engine_died)
+        await self.bridge.listen(hear, self._engine_died)
 
     def _engine_died(self, is_restarted: bool) -> None:
         self._main.look_at_log()
@@ -226,13 +203,13 @@ class MltdApp(ThemedApp):
         trouble = ""
         if self._is_engine_dead:
             trouble = f"the engine keeps dying; start mltd-tui anew, and see {log_path()}"
-        elif self._bridge.silence > ENGINE_PATIENCE:
-            trouble = f"the engine has not answered for {self._bridge.silence:.0f} s"
+        elif self.bridge.silence > ENGINE_PATIENCE:
+            trouble = f"the engine has not answered for {self.bridge.silence:.0f} s"
         self._main.show_trouble(trouble)
 
     def on_unmount(self) -> None:
         """Let go of the engine and the files."""
-        self._bridge.close()
+        self.bridge.close()
         self._reader.close()
 
     def on_key(self, event: Key) -> None:
@@ -252,29 +229,22 @@ class MltdApp(ThemedApp):
         """Tell everybody who shows it."""
         news = event.news
         self._main.hear(news)
+        self.hear_of_runs(news)
         match news:
             case Trouble():
-                self._trouble(news)
+                self.tell_trouble(news)
             case Diagnosed():
-                self._alert(news)
+                self.alert(news)
             case RunsFound():
                 self._found(news)
-            case Rows() if self._picker is not None:
-                self._picker.update_rows(news.rows)
-            case Comparison() if self._comparing is not None and news.ticket == COMPARED:
-                self._comparing.set_comparison(news)
-            case SeriesChanged() if self._compared_curves is not None:
-                self._main.fill_curves(self._compared_curves, self._compared)
-            case Curves() if self._comparing is not None:
-                self._comparing.set_curves(news)
             case _:
                 pass
 
     def _found(self, news: RunsFound) -> None:
         for problem in news.problems:
             self.complain(problem)
-        if self._picker is not None:
-            self._picker.set_rows(tuple(self.book.rows.values()))
+        if self.picker is not None:
+            self.picker.set_rows(tuple(self.book.rows.values()))
             return
         if self._is_opened:
             return
@@ -282,8 +252,9 @@ class MltdApp(ThemedApp):
         if self.wanted.wish.is_survey:
             self.action_runs()
         elif news.rows:
-            for name in () if self._replay else self.wanted.wish.names:
-                self._recent.remember(name)
+            if self.recent is not None:
+                for name in self.wanted.wish.names:
+                    self.recent.remember(name)
             self._main.select(0)
         elif news.problems:
             self.problems += news.problems
@@ -291,28 +262,6 @@ class MltdApp(ThemedApp):
         else:
             # A directory whose job has not written anything yet.
             self.action_runs()
-
-    def _alert(self, news: Diagnosed) -> None:
-        if self._alerts is None:
-            return
-        name, findings = self.book.name(news.run), news.diagnosis.findings
-        status = self.book.of(news.run).status
-        is_reading = status is not None and status.share_read < 1.0
-        self._announce(
-            self._alerts.judge(
-                news.run, name, findings, time.monotonic(), is_catching_up=is_reading
-            )
-        )
-
-    def _announce(self, notice: Notice | None) -> None:
-        if notice is None:
-            return
-        self.notify(notice.text, title=notice.title, severity="error", timeout=12, markup=False)
-        from .alerts import signals
-
-        extra = signals(notice, self.wanted.settings, self.terminal)
-        if extra and self._driver is not None:
-            self._driver.write(extra)
 
     def on_main_screen_adopted(self, event: MainScreen.Adopted) -> None:
         """Keep a hypothesis; they are printed when the app is left."""
@@ -323,33 +272,11 @@ class MltdApp(ThemedApp):
 
     def on_main_screen_wished(self, event: MainScreen.Wished) -> None:
         """Pass a wish on to the engine."""
-        self._bridge.send(event.wish)
+        self.bridge.send(event.wish)
 
     def on_curves_pane_wanted(self, event: CurvesPane.Wanted) -> None:
         """Curves of other screens come from the same engine."""
-        self._bridge.send(event.request)
-
-    def _trouble(self, news: Trouble) -> None:
-        said = f"{news.message}; {news.hint}" if news.hint else news.message
-        if news.details:
-            write_entry(f"{news.message}\n{news.details}")
-            said = f"{said}; see {log_path()}"
-        self.complain(said)
-
-    def on_pane_failed(self, event: PaneFailed) -> None:
-        """A pane stumbled: say so, write down where, go on."""
-        key = (event.pane, event.summary)
-        now = time.monotonic()
-        # The notice itself may make a broken pane draw, and fail, again.
-        if now - self._told_failures.get(key, -FAILURE_PAUSE) < FAILURE_PAUSE:
-            return
-        self._told_failures[key] = now
-        write_entry(f"{event.pane}: {event.details}")
-        self.complain(f"{event.pane} stumbled: {event.summary}; see {log_path()}")
-
-    def complain(self, text: str) -> None:
-        """Tell the user something that is not as it should be."""
-        self.notify(printable(text), severity="warning", timeout=8, markup=False)
+        self.bridge.send(event.request)
 
     # -- actions --------------------------------------------------------------------------
 
@@ -366,95 +293,6 @@ class MltdApp(ThemedApp):
 
         groups = help_groups(owners(self), self._keys, self.screen.focused)
         self.push_screen(HelpScreen(groups))
-
-    def action_runs(self) -> None:
-        """Pick the run to look at."""
-
-        def chosen(run: int | None) -> None:
-            if run is not None:
-                if self._replay is None:
-                    self._recent.remember(self.book.rows[run].path)
-                self._main.select(run)
-
-        current = self.book.selected if self.book.known else None
-        self._pick(chosen, "Runs", current, allows_close=bool(self.book.known))
-
-    def action_compare(self) -> None:
-        """Pick a second run and put it beside the one being looked at."""
-        if len(self.book.rows) < 2:
-            self.complain("there is only one run; open two to compare them: mltd-tui A B")
-            return
-
-        def chosen(run: int | None) -> None:
-            if run is not None and run != self.book.selected:
-                self._compare(self.book.selected, run)
-
-        title = f"Compare {self.book.name(self.book.selected)} with"
-        self._pick(chosen, title, left_out=self.book.selected)
-
-    def _pick(
-        self,
-        chosen: Callable[[int | None], None],
-        title: str,
-        current: int | None = None,
-        *,
-        allows_close: bool = True,
-        left_out: int | None = None,
-    ) -> None:
-        from .screens.run_picker import RunPicker
-
-        def closed(run: int | None) -> None:
-            self._picker = None
-            self._bridge.send(Survey(False))
-            chosen(run)
-
-        self._bridge.send(Survey(True))
-        rows = tuple(self.book.rows.values())
-        directories = self.wanted.wish.names[:1]
-        if not self.wanted.wish.is_survey and self.book.rows:
-            directories = ()
-        self._picker = RunPicker(
-            rows,
-            title=title,
-            allows_close=allows_close,
-            directories=directories,
-            current=current,
-            left_out=left_out,
-        )
-        self.push_screen(self._picker, closed)
-
-    def _compare(self, before: int, after: int) -> None:
-        from .screens.compare import CompareScreen
-
-        curves = self._compared_curves = self._main.make_curves()
-        self._compared = (after,)
-        self._main.fill_curves(curves, self._compared)
-        names = (self.book.name(before), self.book.name(after))
-        self._bridge.send(CompareRequest(COMPARED, before, after))
-        self._comparing = CompareScreen(*names, None, curves)
-
-        def closed(_: None) -> None:
-            self._comparing = self._compared_curves = None
-            for request in curves.last_requests():
-                self._bridge.send(request)
-
-        self.push_screen(self._comparing, closed)
-
-    def action_overlay(self) -> None:
-        """Draw one more run over those that are compared."""
-        curves = self._compared_curves
-        if curves is None:
-            return
-
-        def chosen(run: int | None) -> None:
-            if run is None or run in self._compared:
-                return
-            self._compared = (*self._compared, run)
-            # Whatever is compared is read; the numbers of this pair are not asked for.
-            self._bridge.send(CompareRequest(OVERLAID, self.book.selected, run))
-            self._main.fill_curves(curves, self._compared)
-
-        self._pick(chosen, "Draw over them", left_out=self.book.selected)
 
     def action_speed(self, factor: float) -> None:
         """Replay the demo slower or faster."""

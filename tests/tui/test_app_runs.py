@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from mltd.tui.app import COMPARED
 from mltd.tui.engine.protocol import (
     CompareRequest,
     CurveRequest,
@@ -17,6 +16,7 @@ from mltd.tui.engine.protocol import (
     Select,
     Survey,
 )
+from mltd.tui.picking import COMPARED
 from mltd.tui.recent import RecentRuns
 from mltd.tui.screens.compare import CompareScreen
 from mltd.tui.screens.run_picker import RunPicker

@@ -1,0 +1,147 @@
+"""The part of the app that picks runs: the one to look at, and those to compare it with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .bridge import Bridge
+from .engine.protocol import (
+    CompareRequest,
+    Comparison,
+    Curves,
+    News,
+    Open,
+    Rows,
+    SeriesChanged,
+    Survey,
+)
+from .noticing import NoticingApp
+from .recent import RecentRuns
+from .screens.main import MainScreen
+
+if TYPE_CHECKING:
+    from .screens.compare import CompareScreen
+    from .screens.run_picker import RunPicker
+    from .widgets.curves_pane import CurvesPane
+
+COMPARED, OVERLAID = -1, -2
+"""Tickets of the pair whose numbers are shown, and of runs that are only drawn."""
+
+
+class PickingApp(NoticingApp):
+    """Pickers and comparisons over the main screen."""
+
+    main_screen: MainScreen
+    bridge: Bridge
+    first_wish: Open
+    recent: RecentRuns | None
+    """None if what is opened is not worth remembering."""
+    picker: RunPicker | None = None
+    _comparing: CompareScreen | None = None
+    _compared_curves: CurvesPane | None = None
+    _compared: tuple[int, ...] = ()
+    """Runs drawn over the one being looked at."""
+
+    def hear_of_runs(self, news: News) -> None:
+        """Pass news on to the picker or the comparison that is open."""
+        match news:
+            case Rows() if self.picker is not None:
+                self.picker.update_rows(news.rows)
+            case Comparison() if self._comparing is not None and news.ticket == COMPARED:
+                self._comparing.set_comparison(news)
+            case Curves() if self._comparing is not None:
+                self._comparing.set_curves(news)
+            case SeriesChanged() if self._compared_curves is not None:
+                self.main_screen.fill_curves(self._compared_curves, self._compared)
+            case _:
+                pass
+
+    def action_runs(self) -> None:
+        """Pick the run to look at."""
+
+        def chosen(run: int | None) -> None:
+            if run is not None:
+                if self.recent is not None:
+                    self.recent.remember(self.book.rows[run].path)
+                self.main_screen.select(run)
+
+        current = self.book.selected if self.book.known else None
+        self._pick(chosen, "Runs", current, allows_close=bool(self.book.known))
+
+    def action_compare(self) -> None:
+        """Pick a second run and put it beside the one being looked at."""
+        if len(self.book.rows) < 2:
+            self.complain("there is only one run; open two to compare them: mltd-tui A B")
+            return
+
+        def chosen(run: int | None) -> None:
+            if run is not None and run != self.book.selected:
+                self._compare(self.book.selected, run)
+
+        title = f"Compare {self.book.name(self.book.selected)} with"
+        self._pick(chosen, title, left_out=self.book.selected)
+
+    def _pick(
+        self,
+        chosen: Callable[[int | None], None],
+        title: str,
+        current: int | None = None,
+        *,
+        allows_close: bool = True,
+        left_out: int | None = None,
+    ) -> None:
+        from .screens.run_picker import RunPicker
+
+        def closed(run: int | None) -> None:
+            self.picker = None
+            self.bridge.send(Survey(False))
+            chosen(run)
+
+        self.bridge.send(Survey(True))
+        rows = tuple(self.book.rows.values())
+        directories = self.first_wish.names[:1]
+        if not self.first_wish.is_survey and self.book.rows:
+            directories = ()
+        self.picker = RunPicker(
+            rows,
+            title=title,
+            allows_close=allows_close,
+            directories=directories,
+            current=current,
+            left_out=left_out,
+        )
+        self.push_screen(self.picker, closed)
+
+    def _compare(self, before: int, after: int) -> None:
+        from .screens.compare import CompareScreen
+
+        curves = self._compared_curves = self.main_screen.make_curves()
+        self._compared = (after,)
+        self.main_screen.fill_curves(curves, self._compared)
+        names = (self.book.name(before), self.book.name(after))
+        self.bridge.send(CompareRequest(COMPARED, before, after))
+        self._comparing = CompareScreen(*names, None, curves)
+
+        def closed(_: None) -> None:
+            self._comparing = self._compared_curves = None
+            for request in curves.last_requests():
+                self.bridge.send(request)
+
+        self.push_screen(self._comparing, closed)
+
+    def action_overlay(self) -> None:
+        """Draw one more run over those that are compared."""
+        curves = self._compared_curves
+        if curves is None:
+            return
+
+        def chosen(run: int | None) -> None:
+            if run is None or run in self._compared:
+                return
+            self._compared = (*self._compared, run)
+            # Whatever is compared is read; the numbers of this pair are not asked for.
+            self.bridge.send(CompareRequest(OVERLAID, self.book.selected, run))
+            self.main_screen.fill_curves(curves, self._compared)
+
+        self._pick(chosen, "Draw over them", left_out=self.book.selected)
