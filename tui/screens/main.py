@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.css.query import NoMatches
 from textual.getters import query_one
 from textual.message import Message
-from textual.screen import Screen
 from textual.widget import MountError, Widget
 from textual.widgets import Static
 
@@ -21,11 +20,9 @@ from ..engine.protocol import (
     Diagnosed,
     Grew,
     Heat,
-    HeatRequest,
     LogFile,
     News,
     Place,
-    PlaceRequest,
     RunsFound,
     Select,
     SeriesChanged,
@@ -38,15 +35,14 @@ from ..terminal import too_small
 from ..widgets.key_line import KeyLine
 from ..widgets.log_pane import LogPane
 from ..widgets.run_header import RunHeader
+from .jumping import JumpingScreen
 
 if TYPE_CHECKING:
     from textual.events import Resize
 
-    from ..evidence_place import SeriesPlace
     from ..log.reader import LogReader
     from ..widgets.curves_pane import CurvesPane
     from ..widgets.findings_pane import FindingsPane
-    from ..widgets.heat_map import HeatMap
 
 VIEWS = {"overview": "", "curves": "curves", "findings": "findings", "log": "log", "heat": "heat"}
 """Views by name, and the pane that has each of them to itself; the overview shows three."""
@@ -54,7 +50,7 @@ BREADTHS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
 """Columns from which on another layout is used."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(JumpingScreen):
     """One run at a time: what is wrong, its curves, its log."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,10 +72,6 @@ class MainScreen(Screen[None]):
     ]  # fmt: skip
     HORIZONTAL_BREAKPOINTS = BREADTHS
     header = query_one("#run-header", RunHeader)
-    log_pane = query_one("#log", LogPane)
-    curves: CurvesPane
-    findings: FindingsPane
-    heat: HeatMap
 
     @dataclass
     class Wished(Message):
@@ -106,9 +98,6 @@ class MainScreen(Screen[None]):
         self._reader = reader
         self._named = files
         """Files known before the engine has said anything: their end is shown at once."""
-        self._tickets = 1_000_000
-        self._jump: tuple[int, str, bool] = (0, "", False)
-        """Ticket of the jump under way, its axis, and whether it leads to the log."""
         self._view = "overview"
         self._focused_before: Widget | None = None
         self._is_furnished = False
@@ -201,7 +190,7 @@ class MainScreen(Screen[None]):
             case Heat():
                 tell(self.heat, self.heat.set_heat, news)
             case Place():
-                self._arrive(news)
+                self.arrive(news)
             case SeriesChanged() if news.run in (self.book.selected, *self.book.overlay):
                 self._show_series()
             case Diagnosed() if news.run == self.book.selected:
@@ -210,11 +199,15 @@ class MainScreen(Screen[None]):
             case _:
                 pass
 
+    def wish(self, wish: Wish) -> None:
+        """Ask the engine for something."""
+        self.post_message(self.Wished(wish))
+
     def select(self, run: int) -> None:
         """Look at another run."""
         self.book.selected = run
         self.book.overlay = tuple(n for n in self.book.overlay if n != run)
-        self.post_message(self.Wished(Select(run)))
+        self.wish(Select(run))
         self.header.position = self.book.position
         self._show_status()
         if self._is_furnished:
@@ -291,88 +284,7 @@ class MainScreen(Screen[None]):
         tell(curves, curves.set_overlay, others)
         self.set_class(book.current.has_layers, "-has-layers")
         if self._view == "heat":
-            self._want_heat()
-
-    # -- jumping --------------------------------------------------------------------------
-
-    def on_findings_pane_evidence_chosen(self, event: FindingsPane.EvidenceChosen) -> None:
-        """Show the place that a piece of evidence names."""
-        from ..evidence_place import LinePlace, SeriesPlace, place_of
-
-        place = place_of(event.evidence)
-        if isinstance(place, SeriesPlace):
-            self._show_metric(event.run, place)
-        elif isinstance(place, LinePlace):
-            path = self.book.find_path(event.run, place.name)
-            if path is None:
-                self._say(f"{place.name} is not one of this run's logs")
-            else:
-                self.reveal(self.log_pane)
-                self.log_pane.show_line(path, place.line)
-        else:
-            self._say(f"{event.evidence.ref} has no line in the log and no place on a curve")
-
-    def _show_metric(self, run: int, place: SeriesPlace) -> None:
-        info = self.book.find_series(run, place.name)
-        if info is None:
-            self._say(f"{place.name} is not drawn")
-            return
-        self.reveal(self.curves)
-        self.curves.choose(info.key)
-        if place.x is not None:
-            self.curves.show_x(info.axes[0] if info.axes else "step", place.x)
-
-    def on_curves_pane_wanted(self, event: CurvesPane.Wanted) -> None:
-        """Curves are drawn from what the engine keeps."""
-        event.stop()
-        self.post_message(self.Wished(event.request))
-
-    def on_curves_pane_line_wanted(self, event: CurvesPane.LineWanted) -> None:
-        """Find the line that logged a point."""
-        self._ask(PlaceRequest(0, event.run, x=event.x, axis=event.axis, key=event.key))
-
-    def on_log_pane_place_wanted(self, event: LogPane.PlaceWanted) -> None:
-        """Find the point that a line logged."""
-        axis = self.curves.axis
-        self._ask(PlaceRequest(0, self.book.selected, event.path, event.line, axis=axis))
-
-    def _ask(self, request: PlaceRequest) -> None:
-        self._tickets += 1
-        self._jump = (self._tickets, request.axis, request.x is not None)
-        asked = PlaceRequest(
-            self._tickets, request.run, request.path, request.line, request.x, request.axis,
-            request.key,
-        )  # fmt: skip
-        self.post_message(self.Wished(asked))
-
-    def _arrive(self, place: Place) -> None:
-        ticket, axis, leads_to_log = self._jump
-        if place.ticket != ticket:
-            return
-        if leads_to_log and place.line:
-            self.reveal(self.log_pane)
-            self.log_pane.show_line(place.path, place.line)
-        elif not leads_to_log and place.x is not None:
-            self.reveal(self.curves)
-            self.curves.show_x(axis, place.x)
-        elif leads_to_log:
-            self._say("the line of this point is in no file any more")
-        else:
-            self._say("no point of a curve belongs to this line")
-
-    def on_heat_map_wanted(self, event: HeatMap.Wanted) -> None:
-        """Norms per layer, in as many columns as there is room for."""
-        self._want_heat(event.columns)
-
-    def on_heat_map_place_chosen(self, event: HeatMap.PlaceChosen) -> None:
-        """Show the curves at a step of the heat map."""
-        self.reveal(self.curves)
-        self.curves.show_x("step", event.x)
-
-    def _want_heat(self, columns: int = 0) -> None:
-        wanted = columns or self.heat.columns
-        self._tickets += 1
-        self.post_message(self.Wished(HeatRequest(self._tickets, self.book.selected, wanted)))
+            self.want_heat()
 
     def on_findings_pane_adopted(self, event: FindingsPane.Adopted) -> None:
         """Keep what was adopted; whoever owns hypotheses decides what that means."""
@@ -393,7 +305,7 @@ class MainScreen(Screen[None]):
         if pane is not None and not pane.has_focus_within:
             _focus(pane)
         if view == "heat":
-            self._want_heat()
+            self.want_heat()
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole screen, or give it back."""
@@ -426,9 +338,6 @@ class MainScreen(Screen[None]):
         if self._view != "overview" and VIEWS[self._view] != pane.id:
             self.action_view("overview")
         _focus(pane)
-
-    def _say(self, text: str) -> None:
-        self.notify(text, markup=False)
 
 
 def _breadth(columns: int) -> str:
