@@ -68,13 +68,16 @@ class Catalogue:
         return new, changed
 
     def _number(self, files: RunFiles) -> int:
-        # By its first log: a run alone in its folder is called otherwise once it has company.
-        first = next(iter(files.paths(*LOG_PURPOSES)), os.path.join(files.root, files.name))
-        key = os.path.abspath(first)
-        if key not in self._places:
-            self._places[key] = len(self.runs)
+        # By its logs: a run alone in its folder is called otherwise once it has company.
+        logs = files.paths(*LOG_PURPOSES) or [os.path.join(files.root, files.name)]
+        places = [os.path.abspath(path) for path in logs]
+        number = next((self._places[place] for place in places if place in self._places), None)
+        if number is None:
+            number = len(self.runs)
             self.runs.append(files)
-        return self._places[key]
+        for place in places:
+            self._places.setdefault(place, number)
+        return number
 
     def names(self) -> list[str]:
         """What each run is called; those called alike, with as much of their folder as it takes."""
