@@ -247,11 +247,13 @@ def test_the_engine_is_heard_of_even_if_there_is_nothing_to_say(desk: Desk) -> N
 
 
 def test_a_run_that_gets_company_keeps_its_number(desk: Desk, tmp_path: Path) -> None:
-    write_steps(tmp_path / "a.log", 0, 30)
+    for name in ("first", "later", "third"):
+        (tmp_path / name).mkdir()
+    write_steps(tmp_path / "first" / "train.log", 0, 30)
     desk.inbox.wish(Open((str(tmp_path),)))
     desk.until(lambda: desk.of(RunsFound))
     assert len(desk.of(RunsFound)[0].rows) == 1
-    (tmp_path / "later").mkdir()
-    write_steps(tmp_path / "later" / "b.log", 0, 30)
+    for name in ("later", "third"):
+        write_steps(tmp_path / name / "train.log", 0, 30)
     desk.until(lambda: len(desk.of(RunsFound)[-1].rows) > 1)
-    assert len(desk.of(RunsFound)[-1].rows) == 2
+    assert [row.run for row in desk.of(RunsFound)[-1].rows] == [0, 1, 2]
