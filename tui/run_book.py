@@ -38,8 +38,6 @@ class RunBook:
     rows: dict[int, RunRow] = field(default_factory=dict)
     known: dict[int, KnownRun] = field(default_factory=dict)
     selected: int = 0
-    overlay: tuple[int, ...] = ()
-    """Other runs that are drawn over the selected one."""
 
     @property
     def current(self) -> KnownRun:

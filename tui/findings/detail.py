@@ -39,7 +39,7 @@ def detail(
         blocks += cause_blocks(diagnosis, causes, finding, width)
         blocks += fix_blocks(causes, width)
     else:
-        said = "No cause explains this one." if finding.is_alarm else "Nothing needs to be done."
+        said = "No cause explains this one." if finding.is_alarm else "No action by itself."
         blocks.append(plain(BLANK, (Span(said, "quiet"),)))
     if names and not diagnosis.has_alarm:
         blocks.append(plain(BLANK, *looked_at(names, width)))

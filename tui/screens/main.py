@@ -191,7 +191,7 @@ class MainScreen(JumpingScreen):
                 tell(self.heat, self.heat.set_heat, news)
             case Place():
                 self.arrive(news)
-            case SeriesChanged() if news.run in (self.book.selected, *self.book.overlay):
+            case SeriesChanged() if news.run == self.book.selected:
                 self._show_series()
             case Diagnosed() if news.run == self.book.selected:
                 tell(self.findings, self.findings.set_diagnosis, news.run, news.diagnosis)
@@ -206,18 +206,12 @@ class MainScreen(JumpingScreen):
     def select(self, run: int) -> None:
         """Look at another run."""
         self.book.selected = run
-        self.book.overlay = tuple(n for n in self.book.overlay if n != run)
         self.wish(Select(run))
         self.header.position = self.book.position
         self._show_status()
         if self._is_furnished:
             self.findings.set_diagnosis(run, self.book.current.diagnosis)
             self._show_series()
-
-    def overlay(self, runs: tuple[int, ...]) -> None:
-        """Draw other runs over the selected one."""
-        self.book.overlay = tuple(run for run in runs if run != self.book.selected)
-        self._show_series()
 
     def _suggest_log(self) -> None:
         """Of several logs show the one that the worst finding points to."""
@@ -277,12 +271,8 @@ class MainScreen(JumpingScreen):
                 self.curves.is_over = status.state in ("finished", "failed", "stalled")
 
     def _show_series(self) -> None:
-        book, curves = self.book, self.curves
-        own = (book.selected, book.name(book.selected), book.current.series)
-        tell(curves, curves.set_series, *own)
-        others = tuple((run, book.name(run), book.of(run).series) for run in book.overlay)
-        tell(curves, curves.set_overlay, others)
-        self.set_class(book.current.has_layers, "-has-layers")
+        self.fill_curves(self.curves, ())
+        self.set_class(self.book.current.has_layers, "-has-layers")
         if self._view == "heat":
             self.want_heat()
 
