@@ -1,1 +1,1 @@
-"""Triage sessions: hypotheses, experiments, journal, reports."""
+"""Triage sessions: what we believe, how sure, what we try, what came out, and the report."""

@@ -1,0 +1,80 @@
+"""All actions as one type: what a line of the journal can hold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from .checks import MarkCheck, ObserveChecks, SetPhase
+from .experiments import (
+    CancelExperiment,
+    EditExperiment,
+    LinkRun,
+    MoveExperiment,
+    PlanExperiment,
+    RecordResult,
+    RemoveExperiment,
+    StartExperiment,
+)
+from .hypotheses import (
+    AddEvidence,
+    AddHypothesis,
+    EditHypothesis,
+    MoveHypothesis,
+    RemoveEvidence,
+    RemoveHypothesis,
+    SetConfidence,
+    SetHypothesisStatus,
+)
+from .records import (
+    AddRun,
+    AddTimelineEntry,
+    Archive,
+    Prefill,
+    PutDecision,
+    PutNote,
+    PutPrevention,
+    RecordDiagnosis,
+    RemovePrevention,
+    Rename,
+    SetFact,
+    SetOwner,
+)
+
+AnyAction = Annotated[
+    AddEvidence
+    | AddHypothesis
+    | AddRun
+    | AddTimelineEntry
+    | Archive
+    | CancelExperiment
+    | EditExperiment
+    | EditHypothesis
+    | LinkRun
+    | MarkCheck
+    | MoveExperiment
+    | MoveHypothesis
+    | ObserveChecks
+    | PlanExperiment
+    | Prefill
+    | PutDecision
+    | PutNote
+    | PutPrevention
+    | RecordDiagnosis
+    | RecordResult
+    | RemoveEvidence
+    | RemoveExperiment
+    | RemoveHypothesis
+    | RemovePrevention
+    | Rename
+    | SetConfidence
+    | SetFact
+    | SetHypothesisStatus
+    | SetOwner
+    | SetPhase
+    | StartExperiment,
+    Field(discriminator="op"),
+]
+AUTOMATIC = frozenset({"observe_checks", "prefill", "record_diagnosis", "add_run"})
+"""What the app does by itself; undo passes over it."""

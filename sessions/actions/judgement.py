@@ -1,0 +1,71 @@
+"""How the verdict on an experiment moves its hypothesis."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from mltd.analyzers.core.finding import Basis
+
+from ..model.confidence import Confidence, ConfidenceChange
+from ..model.evidence import EvidenceRef, RefKind
+from ..model.experiment import Experiment, Purpose
+from ..model.hypothesis import Hypothesis, HypothesisStatus
+from ..model.result import BeforeAfter, Outcome
+from .base import changed
+
+_SHARE_OF_DOUBT = 2 / 3
+"""Of the doubt that is left below the ceiling, a passed experiment takes this share."""
+_LOWERED = 0.5
+"""A failed one that does not refute leaves this share of the confidence."""
+_REFUTED = 0.1
+
+
+def judged(
+    hypothesis: Hypothesis, experiment: Experiment, result: BeforeAfter, at: datetime
+) -> Hypothesis:
+    """The hypothesis after a verdict: lifted, lowered, refuted, or as it was; always recorded."""
+    shown = EvidenceRef(
+        kind=RefKind.EXPERIMENT, ref=experiment.id, quote=result.summary, run=experiment.run
+    )
+    old = hypothesis.confidence
+    confidence, status = old, hypothesis.status
+    evidence, against = hypothesis.evidence, hypothesis.against
+    if result.outcome is Outcome.PASSED and experiment.purpose is Purpose.REPRODUCTION:
+        # That it fails again shows the incident, not its cause.
+        evidence = _with(evidence, shown)
+        reason = f"{experiment.id} reproduced it: {result.summary}"
+    elif result.outcome is Outcome.PASSED:
+        ceiling = Basis.OBSERVATION.ceiling
+        lifted = old.value + (ceiling - old.value) * _SHARE_OF_DOUBT
+        confidence = Confidence(value=round(lifted, 4), basis=Basis.OBSERVATION)
+        status, evidence = HypothesisStatus.CONFIRMED, _with(evidence, shown)
+        reason = f"{experiment.id} passed: {result.summary}"
+    elif result.outcome is Outcome.FAILED and experiment.purpose is Purpose.REPRODUCTION:
+        reason = f"{experiment.id} did not reproduce it: {result.summary}"
+    elif result.outcome is Outcome.FAILED:
+        against = _with(against, shown)
+        if result.excludes_success:
+            confidence = Confidence(value=min(old.value, _REFUTED), basis=Basis.OBSERVATION)
+            status = HypothesisStatus.REFUTED
+            reason = f"{experiment.id} refuted it: {result.summary}"
+        else:
+            confidence = changed(old, value=round(old.value * _LOWERED, 4))
+            status = HypothesisStatus.OPEN
+            reason = f"{experiment.id} failed: {result.summary}"
+    else:
+        reason = f"{experiment.id} was inconclusive: {result.summary}"
+    step = ConfidenceChange(at=at, confidence=confidence, reason=reason, source=experiment.id)
+    return changed(
+        hypothesis,
+        confidence=confidence,
+        status=status,
+        evidence=evidence,
+        against=against,
+        history=(*hypothesis.history, step),
+    )
+
+
+def _with(pieces: tuple[EvidenceRef, ...], piece: EvidenceRef) -> tuple[EvidenceRef, ...]:
+    """One piece per experiment: a later verdict replaces an earlier one."""
+    kept = (p for p in pieces if (p.kind, p.ref) != (piece.kind, piece.ref))
+    return (*kept, piece)

@@ -1,0 +1,1 @@
+"""What a session consists of: plain values that check themselves."""
