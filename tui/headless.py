@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from mltd.analyzers.describing import describe_finding
 from mltd.runs.discovery import RunFiles, discover, explore
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, load, read_stream
 from mltd.runs.run import Run
 
-from .document import describe_finding, document
+from .document import document
 from .escaping import printable
 from .plain_text import WIDE, render_run
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mltd.analyzers.core.glance import Glance, has_axis, points_of
 from mltd.analyzers.gradients.layers import is_of_a_layer
 from mltd.runs.harvest import Floats
 from mltd.runs.roles import normalise
 from mltd.runs.run import Run
 from mltd.runs.series import Series
 
-from .glance import Glance, has_axis, points_of
 from .protocol import CompareRequest, CompareRow, Comparison
 
 _AXES = ("step", "epoch", "tokens", "samples", "index")

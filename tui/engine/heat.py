@@ -8,11 +8,11 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
+from mltd.analyzers.core.glance import Glance, points_of
 from mltd.analyzers.gradients.layers import LayerCurve, gradient_layers
 from mltd.runs.harvest import Floats, Ints
 from mltd.runs.run import Run
 
-from .glance import Glance, points_of
 from .protocol import Heat, HeatRequest
 
 _MANY_TIMES = 64

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mltd.analyzers.core.glance import Glance
 from mltd.runs.discovery import Purpose, RunFiles
 from mltd.runs.run import Run
 
-from .glance import Glance
 from .protocol import Health, RunRow
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mltd.analyzers.core.curve import Curve
-from mltd.analyzers.core.view import RunView
 from mltd.runs.harvest import Floats
 from mltd.runs.series import Series
+
+from .curve import Curve
+from .view import RunView
 
 _FEW, _MOST_DROPPED = 2, 0.5
 """Where a counter falls more often, and half of the points would go, several writers share it."""
