@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from .state_files import private_folder, state_directory
+from mltd.runs.state_files import private_folder, state_directory
 
 MOST_BYTES = 1 << 20
 """A longer file is begun anew: a broken pane on a login node must not fill a home directory."""

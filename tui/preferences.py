@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .state_files import replace_privately, state_directory
+from mltd.runs.state_files import replace_privately, state_directory
 
 _LARGEST = 1 << 16
 """Bytes; a longer file is not one of ours."""

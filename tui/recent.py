@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from .state_files import replace_privately, state_directory
+from mltd.runs.state_files import replace_privately, state_directory
 
 MOST = 50
 _LARGEST = 1 << 20

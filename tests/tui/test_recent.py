@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mltd.runs.state_files import state_directory
 from mltd.tui.recent import MOST, RecentRuns, is_below
-from mltd.tui.state_files import state_directory
 
 
 def test_the_newest_is_first_and_nothing_is_twice(tmp_path: Path) -> None:
