@@ -44,9 +44,15 @@ class Triage:
     """
 
     def __init__(
-        self, base: Session, entries: Iterable[Entry] = (), clock: Callable[[], datetime] = now
+        self,
+        base: Session,
+        entries: Iterable[Entry] = (),
+        clock: Callable[[], datetime] = now,
+        spent: Iterable[str] = (),
     ) -> None:
         self.base = base
+        self.spent = tuple(spent)
+        """Ids that were given away before the base, the highest of each kind."""
         self.entries: list[Entry] = []
         self.skipped: list[str] = []
         """Entries of the journal that could not be applied, in a sentence each."""
@@ -57,7 +63,9 @@ class Triage:
         self._redoable: list[int] = []
         self.session = base
         for entry in entries:
-            self.replay(entry)
+            self._note(entry)
+        # Once for all: adding up at every undo on the way would take a minute for a long journal.
+        self._add_up()
 
     # -- doing ----------------------------------------------------------------------------
 
@@ -151,7 +159,7 @@ class Triage:
     def new_id(self, letter: str) -> str:
         """An id that nothing ever had in this session, such as H3: not even what was undone."""
         actions = (entry.action for entry in self.entries if entry.action is not None)
-        known = [*_ids_in(self.base), *(action.makes for action in actions)]
+        known = [*self.spent, *_ids_in(self.base), *(action.makes for action in actions)]
         used = [int(one[len(letter) :]) for one in known if re.fullmatch(rf"{letter}\d+", one)]
         return f"{letter}{max(used, default=0) + 1}"
 

@@ -25,16 +25,16 @@ from .engine.protocol import (
     News,
     Open,
     RunsFound,
+    Select,
     Trouble,
 )
-from .escaping import printable
 from .log.reader import LogReader
 from .logfile import log_path
-from .picking import PickingApp
 from .preferences import Memory
 from .recent import RecentRuns
 from .run_book import RunBook
 from .screens.main import MainScreen
+from .session_keeping import SessionKeepingApp
 from .settings import ScreenSettings, config_directory
 from .terminal import Terminal, own_environment, terminal_of
 from .theming import load_themes
@@ -60,7 +60,7 @@ class Wanted:
     settings: ScreenSettings = field(default_factory=ScreenSettings)
 
 
-class MltdApp(PickingApp):
+class MltdApp(SessionKeepingApp):
     """Full-screen triage of training runs."""
 
     TITLE = "mltd-tui"
@@ -97,12 +97,14 @@ class MltdApp(PickingApp):
             known = ", ".join(theme.name for theme in themes.themes)
             raise InputError(f"there is no theme called {wanted.theme!r}", hint=f"try: {known}")
         facts = terminal or terminal_of(own_environment(), wanted.settings.unicode)
-        super().__init__(themes, facts, wanted.settings, *wishes)
+        # What is done in a demo is kept as long as its recordings.
+        folder = replay.directory / ".sessions" if replay is not None else None
+        super().__init__(themes, facts, wanted.settings, *wishes, session_folder=folder)
         self.wanted = wanted
         self.book = RunBook()
-        self.hypotheses: list[str] = []
         self.problems: list[str] = []
         """Sentences for the terminal after the app has left it."""
+        self.farewells: list[str] = []
         self.bridge = bridge
         self._replay = replay
         self._reader = LogReader()
@@ -152,6 +154,7 @@ class MltdApp(PickingApp):
         gc.freeze()
         gc.enable()
         self.begin_to_alert()
+        self.begin_triage()
 
         notices = [*self.themes.problems, self.memory.notice]
         wished = self.wanted.settings.theme
@@ -205,10 +208,13 @@ class MltdApp(PickingApp):
             trouble = f"the engine keeps dying; start mltd-tui anew, and see {log_path()}"
         elif self.bridge.silence > ENGINE_PATIENCE:
             trouble = f"the engine has not answered for {self.bridge.silence:.0f} s"
+        trouble = trouble or self.saving_trouble
         self._main.show_trouble(trouble)
 
     def on_unmount(self) -> None:
         """Let go of the engine and the files."""
+        self.farewells = self.kept_sessions()
+        self.problems += self.close_sessions()
         self.bridge.close()
         self._reader.close()
 
@@ -230,6 +236,7 @@ class MltdApp(PickingApp):
         news = event.news
         self._main.hear(news)
         self.hear_of_runs(news)
+        self.hear_of_triage(news)
         match news:
             case Trouble():
                 self.tell_trouble(news)
@@ -263,16 +270,11 @@ class MltdApp(PickingApp):
             # A directory whose job has not written anything yet.
             self.action_runs()
 
-    def on_main_screen_adopted(self, event: MainScreen.Adopted) -> None:
-        """Keep a hypothesis; they are printed when the app is left."""
-        if event.statement not in self.hypotheses:
-            self.hypotheses.append(event.statement)
-        text = f"{printable(event.statement)}\nprinted when you leave"
-        self.notify(text, title=f"Hypothesis {len(self.hypotheses)}", markup=False)
-
     def on_main_screen_wished(self, event: MainScreen.Wished) -> None:
         """Pass a wish on to the engine."""
         self.bridge.send(event.wish)
+        if isinstance(event.wish, Select):
+            self.look_at_run(event.wish.run)
 
     def on_curves_pane_wanted(self, event: CurvesPane.Wanted) -> None:
         """Curves of other screens come from the same engine."""

@@ -1,4 +1,4 @@
-"""A change of a metric in words: how much, and whether that is better."""
+"""A change of a metric in words: how much, how sure, and whether that is better."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from .quantities import short_value
 
 _SAME = 0.005
 """Share of the larger value; runs that differ in their seed alone differ by as much."""
+_NEAR = 0.02
+"""An interval around 0 that reaches no further than this shows that nothing changed."""
+_MOST = 9999
+"""Per cent; more is told as more."""
 
 
 class Verdict(StrEnum):
@@ -19,6 +23,8 @@ class Verdict(StrEnum):
     BETTER = "better"
     WORSE = "worse"
     SAME = "same"
+    UNCLEAR = "unclear"
+    """The interval includes no change at all."""
     UP = "up"
     DOWN = "down"
     """Up and down where neither is better."""
@@ -28,7 +34,8 @@ class Verdict(StrEnum):
     @property
     def glyph(self) -> str:
         """A shape, for those who see no colours."""
-        return {"better": "▲", "worse": "▼", "same": "=", "up": "↑", "down": "↓", "": " "}[self]
+        shapes = {"better": "▲", "worse": "▼", "same": "=", "unclear": "≈", "up": "↑", "down": "↓"}
+        return shapes.get(self, " ")
 
     @property
     def meaning(self) -> str:
@@ -43,6 +50,10 @@ class Change:
     verdict: Verdict
     difference: str = ""
     percent: str = ""
+    interval: str = ""
+    """95 % interval of the percentage, `-17.0..-11.2%`."""
+    effect: str = ""
+    """Difference in units of the noise."""
 
 
 def change_of(row: CompareRow) -> Change:
@@ -53,14 +64,25 @@ def change_of(row: CompareRow) -> Change:
     if not math.isfinite(before) or not math.isfinite(after):
         return Change(_verdict_of_bad(before, after))
     difference = after - before
+    verdict = _verdict_of(row, difference, max(abs(before), abs(after)))
     signed = f"{'+' if difference > 0 else ''}{short_value(difference)}"
-    if abs(difference) <= _SAME * max(abs(before), abs(after)):
-        return Change(Verdict.SAME, signed, "")
-    percent = _percent(difference, before)
+    interval = _interval(row)
+    is_said = interval or verdict is not Verdict.SAME
+    percent = _percent(difference, before) if is_said else ""
+    return Change(verdict, signed, percent, interval, _effect(row.effect))
+
+
+def _verdict_of(row: CompareRow, difference: float, larger: float) -> Verdict:
+    low, high = row.low, row.high
+    might_be_nothing = low is not None and high is not None and low <= 0 <= high
+    is_near = low is not None and high is not None and low >= -_NEAR and high <= _NEAR
+    if abs(difference) <= _SAME * larger or (might_be_nothing and is_near):
+        return Verdict.SAME
+    if might_be_nothing:
+        return Verdict.UNCLEAR
     if row.smaller_is_better is None:
-        return Change(Verdict.UP if difference > 0 else Verdict.DOWN, signed, percent)
-    is_better = (difference < 0) is row.smaller_is_better
-    return Change(Verdict.BETTER if is_better else Verdict.WORSE, signed, percent)
+        return Verdict.UP if difference > 0 else Verdict.DOWN
+    return Verdict.BETTER if (difference < 0) is row.smaller_is_better else Verdict.WORSE
 
 
 def _verdict_of_bad(before: float, after: float) -> Verdict:
@@ -75,4 +97,25 @@ def _percent(difference: float, before: float) -> str:
     percent = 100 * difference / abs(before)
     if abs(percent) >= 10_000:
         return "> +9999%" if percent > 0 else "< -9999%"
-    return f"{percent:+.1f}%" if abs(percent) < 100 else f"{percent:+.0f}%"
+    return f"{_signed(percent)}%"
+
+
+def _interval(row: CompareRow) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    ends = (max(-_MOST, min(_MOST, 100 * end)) for end in (row.low, row.high))
+    return f"{'..'.join(map(_signed, ends))}%"
+
+
+def _signed(percent: float) -> str:
+    if abs(percent) < 0.05:
+        return "0.0"
+    return f"{percent:+.1f}" if abs(percent) < 100 else f"{percent:+.0f}"
+
+
+def _effect(effect: float | None) -> str:
+    if effect is None or not math.isfinite(effect):
+        return ""
+    if abs(effect) >= 100:
+        return "> +99" if effect > 0 else "< -99"
+    return "0.0" if abs(effect) < 0.05 else f"{effect:+.1f}"

@@ -6,8 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-COMMANDS = ("open", "check", "export", "demo", "explain")
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+COMMANDS = ("open", "check", "export", "demo", "explain", "report", "sessions")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -42,12 +46,35 @@ def build_parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="what a finding or root cause means")
     explain.add_argument("id", nargs="?", metavar="ID", help="its id; all are listed without one")
     explain.add_argument("--markdown", action="store_true", help="the whole catalogue as Markdown")
+    _add_report(commands)
+    _add_sessions(commands)
     demo = commands.add_parser("demo", help="replay recorded failing trainings as if live")
     demo.add_argument("names", nargs="*", metavar="NAME", help="a recording; all without one")
     demo.add_argument("--speed", type=float, default=1.0, help="times the demo's own pace")
     demo.add_argument("--text", action="store_true", help="print the triage instead")
     _add_screen_options(demo)
     return parser
+
+
+def _add_report(commands: Commands) -> None:
+    report = commands.add_parser("report", help="write what is known about an incident as Markdown")
+    report.add_argument(
+        "name",
+        metavar="SESSION",
+        help="id of a session or its beginning, its title, 'last', or the log of a run",
+    )
+    report.add_argument("-o", "--output", metavar="FILE", help="write it there, with pictures")
+    form = report.add_mutually_exclusive_group()
+    form.add_argument("--brief", action="store_true", help="five lines")
+    form.add_argument("--json", action="store_true", help="the diagnosis as one JSON document")
+    report.add_argument("--redact", action="store_true", help="hide users, hosts and paths")
+    report.add_argument("--force", action="store_true", help="overwrite a file that is there")
+
+
+def _add_sessions(commands: Commands) -> None:
+    from .sessions_command import add_parser
+
+    add_parser(commands)
 
 
 def _add_poll(command: argparse.ArgumentParser) -> None:
@@ -108,6 +135,21 @@ def _run_headless(options: argparse.Namespace) -> int:
                     "there is no terminal to show the runs in", hint="try: mltd-tui check WHAT"
                 )
             return commands.check(options.what, as_json=False)
+        if options.command == "report":
+            from .report_command import report
+
+            return report(
+                options.name,
+                output=options.output,
+                brief=options.brief,
+                as_json=options.json,
+                redact=options.redact,
+                force=options.force,
+            )
+        if options.command == "sessions":
+            from .sessions_command import run
+
+            return run(options)
         if options.command == "explain":
             return commands.explain(options.id, as_markdown=options.markdown)
         if options.command == "export":

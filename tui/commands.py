@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from .keymap import Scope, bindings_of
 from .screens.main import MainScreen
+from .widgets.checklist_pane import ChecklistPane
 from .widgets.curves_pane import CurvesPane
 from .widgets.findings_pane import FindingsPane
 from .widgets.heat_map import HeatMap
@@ -24,6 +25,7 @@ PANES: tuple[tuple[str, type[Widget]], ...] = (
     ("Findings", FindingsPane),
     ("Log", LogPane),
     ("Gradients per layer", HeatMap),
+    ("Checklist", ChecklistPane),
 )
 
 

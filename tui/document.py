@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mltd.analyzers.describing import describe_diagnosis
 from mltd.runs.run import Run
 from mltd.runs.summary import describe_run
 
@@ -16,6 +15,8 @@ SCHEMA = 1
 
 def document(run: Run, seconds: float, diagnosis: Diagnosis) -> dict[str, object]:
     """The contract's document; what nobody knows is null."""
+    from mltd.analyzers.describing import describe_diagnosis
+
     described = describe_diagnosis(diagnosis)
     return {
         "schema": SCHEMA,

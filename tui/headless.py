@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from mltd.analyzers.describing import describe_finding
 from mltd.runs.discovery import RunFiles, discover, explore
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, load, read_stream
@@ -196,6 +195,8 @@ class _FollowedRun:
 
     def show(self, *, as_json: bool) -> tuple[str, ...]:
         """Print the run as it is now, and what is no longer found; the analyzers' problems."""
+        from mltd.analyzers.describing import describe_finding
+
         start = time.perf_counter()
         run = self.live.loaded.run
         diagnosis = self._diagnostician.diagnose()

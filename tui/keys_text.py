@@ -16,14 +16,19 @@ from .app import MltdApp
 from .commands import PANES
 from .keymap import bindings_of, keys_of
 from .screens.compare import CompareScreen
+from .screens.confirm import Answers, ConfirmScreen
+from .screens.form import FormScreen
 from .screens.help import HelpScreen
 from .screens.log_filter import LevelChoice, LogFilterScreen
 from .screens.main import MainScreen
 from .screens.metric_picker import MetricPicker
 from .screens.run_picker import RunPicker
+from .screens.session_list import SessionListScreen
 from .widgets.compare_table import CompareTable
+from .widgets.form_fields import ChoiceField, LineField, TextField
 from .widgets.log_search_bar import LogSearchBar
 from .widgets.run_table import RunTable
+from .widgets.session_table import SessionTable
 
 BEGIN = "<!-- made by `make keys`: begin -->"
 END = "<!-- made by `make keys`: end -->"
@@ -44,6 +49,9 @@ DIALOGS = (
     Dialog("search bar of the log", (LogSearchBar,), takes_letters=True),
     Dialog("filter of the log", (LogFilterScreen, LevelChoice)),
     Dialog("comparison", (CompareScreen, CompareTable)),
+    Dialog("forms", (FormScreen, LineField, TextField, ChoiceField), takes_letters=True),
+    Dialog("questions", (ConfirmScreen, Answers)),
+    Dialog("sessions", (SessionListScreen, SessionTable)),
     Dialog("help", (HelpScreen,)),
 )
 

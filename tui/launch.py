@@ -87,8 +87,8 @@ def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | N
         engine.wait()
     for problem in app.problems:
         _complain(problem)
-    for place, statement in enumerate(app.hypotheses, start=1):
-        sys.stdout.write(f"hypothesis {place}: {printable(statement)}\n")
+    for sentence in app.farewells if replay is None else ():
+        sys.stdout.write(f"{printable(sentence)}\n")
     return app.return_code or 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,16 @@ from .engine.protocol import (
     News,
     Open,
     Rows,
+    RunsFound,
     SeriesChanged,
     Survey,
 )
 from .noticing import NoticingApp
 from .recent import RecentRuns
 from .screens.main import MainScreen
+from .settings import ScreenSettings
+from .terminal import Terminal
+from .theming import LoadedThemes
 
 if TYPE_CHECKING:
     from .screens.compare import CompareScreen
@@ -43,9 +48,22 @@ class PickingApp(NoticingApp):
     _compared: tuple[int, ...] = ()
     """Runs drawn over the one being looked at."""
 
+    def __init__(
+        self,
+        themes: LoadedThemes,
+        terminal: Terminal,
+        settings: ScreenSettings,
+        *wishes: str | None,
+    ) -> None:
+        super().__init__(themes, terminal, settings, *wishes)
+        self._expected: dict[str, Callable[[int], object]] = {}
+        """What to do with a run as soon as the engine has found it, by where it is."""
+
     def hear_of_runs(self, news: News) -> None:
         """Pass news on to the picker or the comparison that is open."""
         match news:
+            case RunsFound():
+                self._found_runs(news)
             case Rows() if self.picker is not None:
                 self.picker.update_rows(news.rows)
             case Comparison() if self._comparing is not None and news.ticket == COMPARED:
@@ -93,10 +111,13 @@ class PickingApp(NoticingApp):
     ) -> None:
         from .screens.run_picker import RunPicker
 
-        def closed(run: int | None) -> None:
+        def closed(run: int | str | None) -> None:
             self.picker = None
             self.bridge.send(Survey(False))
-            chosen(run)
+            if isinstance(run, str):
+                self.with_run(os.path.abspath(os.path.expanduser(run)), chosen)
+            else:
+                chosen(run)
 
         self.bridge.send(Survey(True))
         rows = tuple(self.book.rows.values())
@@ -129,6 +150,35 @@ class PickingApp(NoticingApp):
                 self.bridge.send(request)
 
         self.push_screen(self._comparing, closed)
+
+    # -- runs that were named later -------------------------------------------------------
+
+    def with_run(self, location: str, then: Callable[[int], object]) -> None:
+        """Have the engine find a run, and go on when it has."""
+        known = self._number_at(location)
+        if known is not None:
+            then(known)
+            return
+        self._expected[location] = then
+        self.bridge.send(Open((location,)))
+
+    def _number_at(self, location: str) -> int | None:
+        rows = self.book.rows
+        for number, row in rows.items():
+            if location in row.logs:
+                return number
+        inside = [number for number, row in rows.items() if row.path == location]
+        return inside[0] if len(inside) == 1 else None
+
+    def _found_runs(self, news: RunsFound) -> None:
+        for location, then in list(self._expected.items()):
+            number = self._number_at(location)
+            if number is not None:
+                del self._expected[location]
+                then(number)
+        if news.problems:
+            # What could not be found will not be: whoever waits is told by the notice.
+            self._expected.clear()
 
     def action_overlay(self) -> None:
         """Draw one more run over those that are compared."""

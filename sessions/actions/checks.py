@@ -44,7 +44,8 @@ class ObserveChecks(Action):
     def apply(self, session: Session, at: datetime) -> Session:
         """Take over all marks but those that a person has set."""
         kept = {item: mark for item, mark in session.marks.items() if mark.by == "person"}
-        seen = {mark.item: mark for mark in self.marks if mark.item not in kept}
+        new = (changed(mark, by="app") for mark in self.marks)
+        seen = {mark.item: mark for mark in new if mark.item not in kept}
         return changed(session, marks={**seen, **kept})
 
     def said(self, session: Session) -> str:

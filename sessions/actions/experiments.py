@@ -76,7 +76,7 @@ class StartExperiment(Action):
         old = experiment_in(session, self.id)
         if old.status.is_over:
             raise Refused(f"{self.id} is over: it {_ended(old.status)}")
-        new = changed(old, status=ExperimentStatus.RUNNING, started=old.started or at)
+        new = changed(old, status=ExperimentStatus.RUNNING, started=old.started or at, ended=None)
         session = changed(session, experiments=swapped(session.experiments, old, new))
         return _testing(session, old.hypothesis)
 
@@ -109,6 +109,7 @@ class LinkRun(Action):
             status=ExperimentStatus.RUNNING if is_new else old.status,
             started=old.started or at,
             result=None if is_new else old.result,
+            ended=None if is_new else old.ended,
         )
         session = changed(session, experiments=swapped(session.experiments, old, new))
         return _testing(session, old.hypothesis)

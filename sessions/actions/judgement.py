@@ -27,23 +27,24 @@ def judged(
     shown = EvidenceRef(
         kind=RefKind.EXPERIMENT, ref=experiment.id, quote=result.summary, run=experiment.run
     )
-    old = hypothesis.confidence
-    confidence, status = old, hypothesis.status
-    evidence, against = hypothesis.evidence, hypothesis.against
+    old, status = _before(hypothesis, experiment)
+    confidence = old
+    evidence = _without(hypothesis.evidence, shown)
+    against = _without(hypothesis.against, shown)
     if result.outcome is Outcome.PASSED and experiment.purpose is Purpose.REPRODUCTION:
         # That it fails again shows the incident, not its cause.
-        evidence = _with(evidence, shown)
+        evidence = (*evidence, shown)
         reason = f"{experiment.id} reproduced it: {result.summary}"
     elif result.outcome is Outcome.PASSED:
         ceiling = Basis.OBSERVATION.ceiling
         lifted = old.value + (ceiling - old.value) * _SHARE_OF_DOUBT
         confidence = Confidence(value=round(lifted, 4), basis=Basis.OBSERVATION)
-        status, evidence = HypothesisStatus.CONFIRMED, _with(evidence, shown)
+        status, evidence = HypothesisStatus.CONFIRMED, (*evidence, shown)
         reason = f"{experiment.id} passed: {result.summary}"
     elif result.outcome is Outcome.FAILED and experiment.purpose is Purpose.REPRODUCTION:
         reason = f"{experiment.id} did not reproduce it: {result.summary}"
     elif result.outcome is Outcome.FAILED:
-        against = _with(against, shown)
+        against = (*against, shown)
         if result.excludes_success:
             confidence = Confidence(value=min(old.value, _REFUTED), basis=Basis.OBSERVATION)
             status = HypothesisStatus.REFUTED
@@ -65,7 +66,17 @@ def judged(
     )
 
 
-def _with(pieces: tuple[EvidenceRef, ...], piece: EvidenceRef) -> tuple[EvidenceRef, ...]:
-    """One piece per experiment: a later verdict replaces an earlier one."""
-    kept = (p for p in pieces if (p.kind, p.ref) != (piece.kind, piece.ref))
-    return (*kept, piece)
+def _before(hypothesis: Hypothesis, experiment: Experiment) -> tuple[Confidence, HypothesisStatus]:
+    """What was believed before this experiment spoke: a newer verdict of the same one replaces
+    the last, and does not count twice."""
+    history = list(hypothesis.history)
+    while history and history[-1].source == experiment.id:
+        history.pop()
+    if not history or len(history) == len(hypothesis.history):
+        return hypothesis.confidence, hypothesis.status
+    return history[-1].confidence, HypothesisStatus.TESTING
+
+
+def _without(pieces: tuple[EvidenceRef, ...], piece: EvidenceRef) -> tuple[EvidenceRef, ...]:
+    """A later verdict of an experiment replaces an earlier one, on whichever side it stood."""
+    return tuple(p for p in pieces if (p.kind, p.ref) != (piece.kind, piece.ref))

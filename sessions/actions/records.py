@@ -257,8 +257,17 @@ class RecordDiagnosis(Action):
 
 
 def _in_order(entries: tuple[TimelineEntry, ...]) -> tuple[TimelineEntry, ...]:
-    """By moment where all have one, else by step; what has neither stays at the end."""
-    unique = tuple(dict.fromkeys(entries))
-    if all(entry.at is not None for entry in unique):
-        return tuple(sorted(unique, key=lambda e: e.at.timestamp() if e.at else 0.0))
-    return tuple(sorted(unique, key=lambda e: (e.step is None, e.step or 0.0)))
+    """What the app read is in order already; what a person tells goes where it belongs."""
+    ordered: list[TimelineEntry] = []
+    for entry in dict.fromkeys(entries):
+        place = len(ordered)
+        if entry.source == "person":
+            place = next((i for i, other in enumerate(ordered) if _is_before(entry, other)), place)
+        ordered.insert(place, entry)
+    return tuple(ordered)
+
+
+def _is_before(one: TimelineEntry, other: TimelineEntry) -> bool:
+    if one.at and other.at:
+        return one.at.timestamp() < other.at.timestamp()
+    return one.step is not None and other.step is not None and one.step < other.step

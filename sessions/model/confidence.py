@@ -25,7 +25,7 @@ def why_too_sure(value: float, basis: Basis) -> str:
         return f"{value:g} is no confidence: give a number from 0 to {basis.ceiling:.2f}"
     if value > basis.ceiling + 1e-9:
         return (
-            f"{value:.2f} is more than {basis.value} can bear, which is {basis.ceiling:.2f} at "
+            f"{value:g} is more than {basis.value} can bear, which is {basis.ceiling:.2f} at "
             f"most: {_WAY_UP[basis]}"
         )
     return ""

@@ -13,7 +13,7 @@ import re
 from enum import StrEnum
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from mltd.runs.errors import InputError
 
@@ -69,7 +69,7 @@ def _percent(share: float) -> str:
     return f"{share * 100:.10g}%"
 
 
-_NUMBER = r"(?P<amount>[-+]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_NUMBER = r"(?P<amount>[-+]?(?:(?:\d{1,3}(?:[,_]\d{3})+|\d+)\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _FORMS = (
     (rf"(?P<metric>.+?)\s+improves?(?:\s+by)?(?:\s+(?:at least|>=?|more than))?\s+{_NUMBER}\s*%",
      Demand.IMPROVES),
@@ -102,8 +102,9 @@ def parse_criterion(text: str) -> Criterion:
                 amount /= 100
         try:
             return Criterion(metric=found["metric"], demand=demand, amount=amount)
-        except ValueError as problem:
-            raise InputError(f"{text!r} is no criterion: {problem}") from problem
+        except ValidationError as problem:
+            why = (error["msg"].removeprefix("Value error, ") for error in problem.errors())
+            raise InputError(f"{text!r} is no criterion: {'; '.join(why)}") from problem
     raise InputError(
         f"{text!r} is no criterion",
         hint="say e.g. 'val/loss improves by 10%', 'train/loss is below 2.5', "

@@ -147,7 +147,7 @@ async def test_a_finding_or_a_cause_is_adopted_as_a_hypothesis(
 ) -> None:
     adopted = []
     monkeypatch.setattr(
-        "mltd.tui.app.MltdApp.on_main_screen_adopted",
+        "mltd.tui.triaging.TriagingApp.on_main_screen_adopted",
         lambda _, event: adopted.append(event),
         raising=False,
     )
@@ -157,6 +157,6 @@ async def test_a_finding_or_a_cause_is_adopted_as_a_hypothesis(
         await stage.press("3", "h", "enter", "down", "h")
         await stage.pilot.pause()
     assert adopted == [
-        MainScreen.Adopted(0, "loss jumped to 9.4 at step 20"),
-        MainScreen.Adopted(0, "because of lr_too_high"),
+        MainScreen.Adopted(0, finding(), None),
+        MainScreen.Adopted(0, None, cause()),
     ]

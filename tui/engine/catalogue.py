@@ -92,7 +92,7 @@ class Catalogue:
 
 
 def _logs(files: RunFiles) -> set[str]:
-    return set(files.paths(*LOG_PURPOSES))
+    return {os.path.abspath(path) for path in files.paths(*LOG_PURPOSES)}
 
 
 def _is_pattern(name: str) -> bool:

@@ -116,6 +116,8 @@ class RunRow(NamedTuple):
     is_open: bool = False
     epoch: float | None = None
     total_epochs: float | None = None
+    logs: tuple[str, ...] = ()
+    """Absolute paths of a few of its logs: what tells it from others in the same folder."""
 
 
 # -- curves --------------------------------------------------------------------------------
@@ -248,22 +250,39 @@ class CompareRequest(NamedTuple):
     ticket: int
     before: int
     after: int
+    experiment: str = ""
+    """JSON of the experiment whose criteria decide; empty for the default ones."""
 
 
 class CompareRow(NamedTuple):
-    """One metric in both runs, at the last place that both have reached."""
+    """One metric in both runs, over the last stretch that both have reached."""
 
     name: str
     role: str | None
     axis: str
     at: float | None
-    """Place on the axis at which the values are compared."""
+    """Place on the axis up to which the values are compared; None if only by their ends."""
     before: float | None
     after: float | None
     before_best: float | None = None
     after_best: float | None = None
     smaller_is_better: bool | None = None
     """None if neither direction is better."""
+    start: float | None = None
+    """Place from which on values are taken."""
+    change: float | None = None
+    """Relative: (after - before) / |before|; None if that means nothing."""
+    low: float | None = None
+    high: float | None = None
+    """95 % interval of the relative change; None if there are too few points."""
+    effect: float | None = None
+    """Difference in units of the noise."""
+    parts_at: float | None = None
+    """Where the runs begin to differ for good; None if they do not."""
+    points: tuple[int, int] = (0, 0)
+    """Points of each run over that stretch."""
+    needed: int = 0
+    """How many more it takes for an interval."""
 
 
 class Comparison(NamedTuple):
@@ -273,6 +292,8 @@ class Comparison(NamedTuple):
     before: int
     after: int
     rows: tuple[CompareRow, ...] = ()
+    verdict: str = ""
+    """JSON of the `BeforeAfter`."""
 
 
 # -- wishes of the screen ------------------------------------------------------------------
@@ -297,6 +318,27 @@ class Survey(NamedTuple):
     """Send a row for every known run, and again when one changes, until `False` comes."""
 
     is_wanted: bool
+
+
+class FactsRequest(NamedTuple):
+    """Read what a triage asks for from a run."""
+
+    run: int
+
+
+class ReportRequest(NamedTuple):
+    """Write a report of a session, with the curves of the runs as they are now."""
+
+    ticket: int
+    session: str
+    """JSON of the session."""
+    runs: tuple[tuple[str, int], ...]
+    """Ids that the session gives to runs, and their numbers here."""
+    path: str
+    form: str = "full"
+    """full, brief or json."""
+    is_redacted: bool = False
+    may_overwrite: bool = False
 
 
 # -- news of the engine --------------------------------------------------------------------
@@ -343,6 +385,27 @@ class Diagnosed(NamedTuple):
     diagnosis: Diagnosis
 
 
+class Facts(NamedTuple):
+    """What a triage asks for, as far as the run itself says it."""
+
+    run: int
+    location: str
+    """Under which name the run can be opened again."""
+    gathered: str
+    """JSON of the facts that were read in log and config, and of what there is to see."""
+    prints: str = "[]"
+    """JSON of how to know the run's files again."""
+
+
+class Reported(NamedTuple):
+    """A report was written, or why not."""
+
+    ticket: int
+    path: str = ""
+    pictures: tuple[str, ...] = ()
+    problem: str = ""
+
+
 class Pulse(NamedTuple):
     """The engine is alive and has nothing to say."""
 
@@ -356,7 +419,17 @@ class Trouble(NamedTuple):
     """For the log file, such as a traceback."""
 
 
-Wish = Open | Select | Survey | CurveRequest | HeatRequest | PlaceRequest | CompareRequest
+Wish = (
+    Open
+    | Select
+    | Survey
+    | CurveRequest
+    | HeatRequest
+    | PlaceRequest
+    | CompareRequest
+    | FactsRequest
+    | ReportRequest
+)
 News = (
     RunsFound
     | Rows
@@ -368,6 +441,8 @@ News = (
     | Heat
     | Place
     | Comparison
+    | Facts
+    | Reported
     | Pulse
     | Trouble
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mltd.runs.harvest import Floats
 
 TREND_POINTS = 24
+MOST_LOGS = 4
 _LOSSES = ("train/loss", "val/loss", "test/loss")
 """What stands for the loss, the first that is logged."""
 
@@ -49,6 +50,7 @@ def make_row(
             headline=sentence,
             modified=modified,
             is_open=is_open,
+            logs=_logs(files),
         )
     view = Glance(run)
     view.moment = now
@@ -69,6 +71,7 @@ def make_row(
         headline=problem or _headline(run, diagnosis),
         modified=modified,
         is_open=is_open,
+        logs=_logs(files),
     )
 
 
@@ -92,6 +95,11 @@ def trend(values: Floats, points: int = TREND_POINTS) -> tuple[float, ...]:
     with np.errstate(over="ignore", invalid="ignore"):
         means = np.add.reduceat(values, starts) / np.diff(starts, append=count)
     return tuple(np.where(np.isfinite(means), means, np.nan).tolist())
+
+
+def _logs(files: RunFiles) -> tuple[str, ...]:
+    paths = files.paths(Purpose.LOG, Purpose.METRICS)[:MOST_LOGS]
+    return tuple(os.path.abspath(path) for path in paths)
 
 
 def _headline(run: Run, diagnosis: Diagnosis | None) -> str:

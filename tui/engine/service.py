@@ -24,11 +24,13 @@ from .protocol import (
     CurveRequest,
     Curves,
     Diagnosed,
+    FactsRequest,
     HeatRequest,
     News,
     Open,
     PlaceRequest,
     Pulse,
+    ReportRequest,
     Rows,
     RunRow,
     RunsFound,
@@ -42,6 +44,7 @@ from .protocol import (
 from .protocol import Survey as SurveyWish
 from .rows import make_row
 from .series_list import describe_series
+from .session_work import facts_of, report
 from .survey import Survey
 
 _Task = TypeVar("_Task")
@@ -119,11 +122,14 @@ class Service:
         """Wait for something to do, and do one piece of it."""
         quiet = self._now() - self._said_at
         wishes, changed = self._inbox.wait(min(self._patience(), max(0.0, PULSE_EVERY - quiet)))
-        if self._now() - self._said_at >= PULSE_EVERY:
-            self._send(Pulse())
+        self._pulse()
         for wish in wishes:
             self._guarded(self._grant, wish)
         self._guarded(self._work, changed)
+
+    def _pulse(self) -> None:
+        if self._now() - self._said_at >= PULSE_EVERY:
+            self._send(Pulse())
 
     def _guarded(self, work: Callable[[_Task], None], task: _Task) -> None:
         try:
@@ -158,6 +164,14 @@ class Service:
                     self._send(find_place(wish, run, self._book.envelopes))
             case CompareRequest():
                 self._compare(wish)
+            case FactsRequest():
+                self._read_whole(wish.run)
+                if wish.run in self._followed:
+                    self._send(facts_of(self._followed[wish.run]))
+            case ReportRequest():
+                for _, number in wish.runs:
+                    self._read_whole(number)
+                self._send(report(wish, self._followed))
 
     def _open(self, wish: Open) -> None:
         try:
@@ -224,11 +238,18 @@ class Service:
 
     def _compare(self, wish: CompareRequest) -> None:
         for number in (wish.before, wish.after):
-            self._follow(number)
-            while self._followed[number].has_work:
-                self._read(self._followed[number])
+            self._read_whole(number)
         before, after = self._followed[wish.before], self._followed[wish.after]
         self._send(compare(wish, before.run, after.run))
+
+    def _read_whole(self, number: int) -> None:
+        """Read all that there is of a run, whatever else waits."""
+        if not 0 <= number < len(self._catalogue.runs):
+            return
+        self._follow(number)
+        while self._followed[number].has_work:
+            self._read(self._followed[number])
+            self._pulse()
 
     # -- work -----------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..terminal import terminal_of
 
@@ -20,7 +20,7 @@ def fitting(text: str) -> str:
     return text.encode()[:MOST_BYTES].decode(errors="ignore")
 
 
-def copy(app: App[object], text: str) -> None:
+def copy(app: App[Any], text: str) -> None:
     """Put a text on the clipboard of the terminal in which the user sits."""
     text = fitting(text)
     app.copy_to_clipboard(text)

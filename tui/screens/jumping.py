@@ -13,6 +13,8 @@ from ..run_book import RunBook
 from ..widgets.log_pane import LogPane
 
 if TYPE_CHECKING:
+    from mltd.analyzers.core.finding import Evidence
+
     from ..evidence_place import SeriesPlace
     from ..widgets.curves_pane import CurvesPane
     from ..widgets.findings_pane import FindingsPane
@@ -51,20 +53,24 @@ class JumpingScreen(Screen[None]):
 
     def on_findings_pane_evidence_chosen(self, event: FindingsPane.EvidenceChosen) -> None:
         """Show the place that a piece of evidence names."""
+        self.show_evidence(event.run, event.evidence)
+
+    def show_evidence(self, run: int, evidence: Evidence) -> None:
+        """Show the place that a piece of evidence about a run names."""
         from ..evidence_place import LinePlace, SeriesPlace, place_of
 
-        place = place_of(event.evidence)
+        place = place_of(evidence)
         if isinstance(place, SeriesPlace):
-            self._show_metric(event.run, place)
+            self._show_metric(run, place)
         elif isinstance(place, LinePlace):
-            path = self.book.find_path(event.run, place.name)
+            path = self.book.find_path(run, place.name)
             if path is None:
                 self.say(f"{place.name} is not one of this run's logs")
             else:
                 self.reveal(self.log_pane)
                 self.log_pane.show_line(path, place.line)
         else:
-            self.say(f"{event.evidence.ref} has no line in the log and no place on a curve")
+            self.say(f"{evidence.ref} has no line in the log and no place on a curve")
 
     def _show_metric(self, run: int, place: SeriesPlace) -> None:
         info = self.book.find_series(run, place.name)

@@ -40,14 +40,28 @@ from .jumping import JumpingScreen
 if TYPE_CHECKING:
     from textual.events import Resize
 
+    from mltd.analyzers.core.cause import RootCause
+    from mltd.analyzers.core.finding import Finding
+
     from ..log.reader import LogReader
+    from ..widgets.checklist_pane import ChecklistPane
     from ..widgets.curves_pane import CurvesPane
     from ..widgets.findings_pane import FindingsPane
 
-VIEWS = {"overview": "", "curves": "curves", "findings": "findings", "log": "log", "heat": "heat"}
+VIEWS = {
+    "overview": "",
+    "curves": "curves",
+    "findings": "findings",
+    "log": "log",
+    "heat": "heat",
+    "checklist": "checklist",
+}
 """Views by name, and the pane that has each of them to itself; the overview shows three."""
 BREADTHS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
 """Columns from which on another layout is used."""
+
+HEIGHTS = [(0, "-low"), (40, "-tall")]
+"""Lines from which on there is room for a fourth pane."""
 
 
 class MainScreen(JumpingScreen):
@@ -59,19 +73,24 @@ class MainScreen(JumpingScreen):
         Binding("3", "view('findings')", "Findings", id="view.findings", show=False),
         Binding("4", "view('log')", "Log", id="view.log", show=False),
         Binding("5", "view('heat')", "Gradients per layer", id="view.heat", show=False),
+        Binding("6", "view('checklist')", "Checklist", id="view.checklist"),
         Binding("z", "zoom", "Zoom", id="view.zoom"),
         Binding("tab", "app.focus_next", "Next pane", id="view.next", show=False),
         Binding("shift+tab", "app.focus_previous", "Previous pane", id="view.previous", show=False),
         Binding("slash", "search", "Search", key_display="/", id="log.search"),
         Binding("r", "app.runs", "Runs", id="runs.pick"),
         Binding("o", "app.compare", "Compare", id="runs.compare", show=False),
+        Binding("S", "app.sessions", "Sessions", id="sessions.pick", show=False),
+        Binding("x", "app.report", "Report", id="sessions.report"),
         Binding("left_square_bracket", "beside(-1)", "Previous run", key_display="[",
                 id="runs.previous", show=False),
         Binding("right_square_bracket", "beside(1)", "Next run", key_display="]",
                 id="runs.next", show=False),
     ]  # fmt: skip
     HORIZONTAL_BREAKPOINTS = BREADTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
     header = query_one("#run-header", RunHeader)
+    checklist: ChecklistPane | None = None
 
     @dataclass
     class Wished(Message):
@@ -90,7 +109,8 @@ class MainScreen(JumpingScreen):
         """A finding or a cause is to be kept as a hypothesis."""
 
         run: int
-        statement: str
+        finding: Finding | None
+        cause: RootCause | None
 
     def __init__(self, book: RunBook, reader: LogReader, files: tuple[str, ...]) -> None:
         super().__init__()
@@ -134,6 +154,7 @@ class MainScreen(JumpingScreen):
 
         Views only show and hide them, so that none loses its place.
         """
+        from ..widgets.checklist_pane import ChecklistPane
         from ..widgets.curves_pane import CurvesPane
         from ..widgets.findings_pane import FindingsPane
         from ..widgets.heat_map import HeatMap
@@ -142,12 +163,13 @@ class MainScreen(JumpingScreen):
         self.curves.is_ascii = self.has_class("ascii") or self.app.has_class("ascii")
         self.findings = FindingsPane(id="findings")
         self.heat = HeatMap(id="heat")
+        self.checklist = ChecklistPane(id="checklist")
         body = self.query_one("#body")
         try:
             with self.app.batch_update():
                 await body.query(".kept").remove()
                 await body.mount(self.curves, self.findings, before=self.log_pane)
-                await body.mount(self.heat)
+                await body.mount(self.heat, self.checklist)
         except MountError:
             # The app was told to leave before it had quite arrived.
             return
@@ -256,7 +278,7 @@ class MainScreen(JumpingScreen):
         """Tell a newcomer the most important keys."""
         hint = self.query_one("#hint", Static)
         hint.update(
-            Content("? all keys  q quit  1-4 views  tab panes  z zoom  enter jumps  / search")
+            Content("? all keys  q quit  1-6 views  tab panes  z zoom  enter jumps  h hypothesis")
         )
         hint.add_class("-shown")
 
@@ -278,10 +300,7 @@ class MainScreen(JumpingScreen):
 
     def on_findings_pane_adopted(self, event: FindingsPane.Adopted) -> None:
         """Keep what was adopted; whoever owns hypotheses decides what that means."""
-        statement = event.cause.issue if event.cause is not None else ""
-        if not statement and event.finding is not None:
-            statement = event.finding.title
-        self.post_message(self.Adopted(event.run, statement))
+        self.post_message(self.Adopted(event.run, event.finding, event.cause))
 
     # -- views ----------------------------------------------------------------------------
 

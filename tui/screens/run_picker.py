@@ -26,13 +26,14 @@ _AGES_EVERY = 10.0
 _LONGEST_FILTER = 200
 
 
-class RunPicker(ModalScreen[int | None]):
-    """Ends with the number of the chosen run, or with nothing."""
+class RunPicker(ModalScreen[int | str | None]):
+    """Ends with the number of the chosen run, with a path that was typed, or with nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,tab", "sort", "Sort", key_display="^s", id="picker.sort"),
         Binding("escape", "back", "Close", id="picker.close"),
         Binding("ctrl+q", "give_up", "Quit", id="picker.quit"),
+        Binding("enter", "open_path", "Open this path", id="picker.path", show=False),
         Binding("backspace", "rub_out", "Rub out", id="picker.rub_out", show=False),
         Binding("ctrl+w", "rub_out_word", "Rub out a word", id="picker.rub_out_word", show=False),
         Binding("ctrl+u", "clear", "Clear the filter", id="picker.clear", show=False),
@@ -118,10 +119,21 @@ class RunPicker(ModalScreen[int | None]):
         self._say("#picker-filter", typed if self.wanted else hint)
 
     def _excuse(self) -> str:
+        if self._is_path:
+            return f"Enter opens {self.wanted}"
         if self._rows:
-            return f"no run matches “{self.wanted}”: Esc clears the filter"
+            return f"no run matches “{self.wanted}”: Esc clears the filter, a whole path opens it"
         place = ", ".join(self._directories) or os.getcwd()
         return f"no runs under {place}: give a log file, or start in the directory of your runs"
+
+    @property
+    def _is_path(self) -> bool:
+        return self.wanted.startswith(("/", "~/", "./", "../"))
+
+    def action_open_path(self) -> None:
+        """Open what was typed, if it is a path and no run is called so."""
+        if self._is_path:
+            self.dismiss(self.wanted)
 
     def _say(self, selector: str, content: Content) -> None:
         """Change a line only if it differs: every change is sent to the terminal."""

@@ -10,38 +10,66 @@ from rich.segment import Segment
 from textual.message import Message
 
 from ..cells import fitted, fitted_middle, fitted_right
-from ..change_text import Verdict, change_of
+from ..change_text import Change, Verdict, change_of
 from ..engine.protocol import CompareRow
 from ..palette import style
-from ..quantities import full_count, short_value
+from ..quantities import full_count, short_count, short_value
 from .line_table import LineTable
 
-_PERCENT, _VERDICT = 8, 9
+_WIDE = 120
+"""From here on there is more air between the columns."""
 _LONGEST_NAME = 44
+_SHORTEST_NAME = 14
 NONE = "-"
+_ALWAYS = ("before", "after", "change", "verdict")
+_IN_ORDER_OF_WORTH = ("interval", "effect", "parts", "difference", "best", "place")
+"""Columns that are there if there is room for them and for those named before."""
+_ORDER = ("before", "after", "difference", "change", "interval", "verdict", "effect", "parts",
+          "best before", "best after", "place")  # fmt: skip
+_HEADINGS = {
+    "change": "change", "difference": "by", "interval": "95% interval", "verdict": "",
+    "effect": "effect", "parts": "part at", "place": "compared over",
+}  # fmt: skip
+_WIDTHS = {"change": 8, "interval": 14, "verdict": 9, "effect": 6, "parts": 9, "place": 24}
+_LEFT = ("verdict", "place")
 
 
 @dataclass(frozen=True, slots=True)
 class CompareColumns:
-    """How wide each column is; 0 for one that there is no room for."""
+    """The columns there is room for, from left to right, and how wide each is."""
 
     name: int
-    value: int
     gap: int
-    has_best: bool
-    place: int
+    widths: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        """Cells that a line takes, the mark of the cursor included."""
+        return 1 + self.name + sum(width + self.gap for width in self.widths.values())
 
 
 def lay_out(width: int, longest_name: int) -> CompareColumns:
-    """Columns for a width: the best values from 100 on, the place of each metric from 124 on."""
-    gap = 1 if width < 100 else 2
-    has_best = width >= 100
-    value = 9 if width < 100 else 11 if width < 150 else 13
-    place = 20 if width >= 124 else 0
-    columns = 5 + 2 * has_best + bool(place)
-    fixed = 1 + (3 + 2 * has_best) * value + _PERCENT + _VERDICT + columns * gap + place
-    name = max(8, min(width - fixed, max(16, longest_name), _LONGEST_NAME))
-    return CompareColumns(name, value, gap, has_best, place)
+    """Columns for a width: the most telling ones first, the name never too short to be read."""
+    is_wide = width >= _WIDE
+    gap, value = (2, 10) if is_wide else (1, 9)
+    wanted_name = max(_SHORTEST_NAME, min(longest_name, 24 if is_wide else 16))
+    shown = dict.fromkeys(_ALWAYS)
+    room = width - 1 - wanted_name
+    room -= sum(_WIDTHS.get(name, value) + gap for name in shown)
+    for name in _IN_ORDER_OF_WORTH:
+        columns = ("best before", "best after") if name == "best" else (name,)
+        needed = sum(_width(column, value) + gap for column in columns)
+        if needed > room:
+            break
+        shown |= dict.fromkeys(columns)
+        room -= needed
+    widths = {name: _width(name, value) for name in _ORDER if name in shown}
+    name_width = max(8, min(wanted_name + room, max(16, longest_name), _LONGEST_NAME))
+    return CompareColumns(name_width, gap, widths)
+
+
+def _width(column: str, value: int) -> int:
+    return _WIDTHS.get(column, max(value, len(column)))
 
 
 class CompareTable(LineTable):
@@ -89,12 +117,9 @@ class CompareTable(LineTable):
         """Names of the columns."""
         columns = lay_out(width, self._longest_name)
         parts = [" " + fitted("metric", columns.name)]
-        parts += [fitted_right(name, columns.value) for name in ("before", "after", "change")]
-        parts += [fitted_right("", _PERCENT), fitted("", _VERDICT)]
-        if columns.has_best:
-            parts += [fitted_right(name, columns.value) for name in ("best before", "best after")]
-        if columns.place:
-            parts.append(fitted("compared at", columns.place))
+        for column, cells in columns.widths.items():
+            fit = fitted if column in _LEFT else fitted_right
+            parts.append(fit(_HEADINGS.get(column, column), cells))
         return [Segment((" " * columns.gap).join(parts))]
 
     def draw_line(self, number: int, width: int, is_current: bool) -> Sequence[Segment]:
@@ -109,32 +134,61 @@ class CompareTable(LineTable):
         judged = style(self.app, change.verdict.meaning)
         yield Segment("▸" if is_now else " ")
         yield Segment(fitted_middle(row.name, columns.name))
-        for value in (row.before, row.after):
-            text = NONE if value is None else short_value(value)
-            yield Segment(gap + fitted_right(text, columns.value), quiet if value is None else None)
-        word = f"{change.verdict.glyph} {change.verdict}".strip()
-        if change.verdict is Verdict.MISSING:
-            word = "no after" if row.after is None else "no before"
-        parts = (
-            fitted_right(change.difference, columns.value),
-            fitted_right(change.percent, _PERCENT),
-            fitted(word, _VERDICT),
-        )
-        yield Segment(gap + gap.join(parts), judged)
-        if columns.has_best:
-            for value in (row.before_best, row.after_best):
-                text = "" if value is None else short_value(value)
-                yield Segment(gap + fitted_right(text, columns.value), quiet)
-        if columns.place:
-            yield Segment(gap + fitted(place_of(row), columns.place), quiet)
+        for column, cells in columns.widths.items():
+            text = _cell(column, row, change)
+            fit = fitted if column in _LEFT else fitted_right
+            shown = gap + fit(text, cells)
+            if column in ("before", "after"):
+                yield Segment(shown, quiet if text == NONE else None)
+            else:
+                yield Segment(shown, judged if column in _JUDGED else quiet)
+
+
+_JUDGED = ("change", "difference", "interval", "verdict")
+
+
+def _cell(column: str, row: CompareRow, change: Change) -> str:
+    match column:
+        case "before":
+            return NONE if row.before is None else short_value(row.before)
+        case "after":
+            return NONE if row.after is None else short_value(row.after)
+        case "change":
+            return change.percent
+        case "difference":
+            return change.difference
+        case "interval":
+            return change.interval
+        case "effect":
+            return change.effect
+        case "verdict" if change.verdict is Verdict.MISSING:
+            return "no after" if row.after is None else "no before"
+        case "verdict":
+            return f"{change.verdict.glyph} {change.verdict}"
+        case "parts":
+            return "" if row.parts_at is None else parting_of(row.parts_at)
+        case "best before":
+            return "" if row.before_best is None else short_value(row.before_best)
+        case "best after":
+            return "" if row.after_best is None else short_value(row.after_best)
+        case _:
+            return place_of(row)
+
+
+def parting_of(place: float) -> str:
+    """Where two runs part, to about the precision with which that is known."""
+    exact = full_count(round(place, 2) if abs(place) < 100 else round(place))
+    return exact if len(exact) <= _WIDTHS["parts"] else short_count(place)
 
 
 def place_of(row: CompareRow) -> str:
     """Where the values of a metric are from."""
     if row.at is None:
-        return ""
+        return "last values" if row.axis == "final" else ""
     axis = "point" if row.axis == "index" else row.axis
-    return f"{axis} {full_count(row.at)}"
+    if row.start is None or row.start == row.at:
+        return f"{axis} {full_count(row.at)}"
+    return f"{axis} {full_count(row.start)}..{full_count(row.at)}"
 
 
 def usual_place(rows: Sequence[CompareRow]) -> str:

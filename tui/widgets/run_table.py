@@ -151,6 +151,10 @@ class RunTable(LineTable):
         if event.chain == 2:
             self.action_choose()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """With no run under the cursor the key is left to whoever else has a use for it."""
+        return action != "choose" or self.current is not None
+
     def action_choose(self) -> None:
         """Open the run under the cursor."""
         if self.current is not None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 import pickle
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mltd.runs.run import Run
-from mltd.tui.engine.comparison import compare, smaller_is_better
+from mltd.sessions.comparison.directions import smaller_is_better
+from mltd.sessions.model.criterion import parse_criteria
+from mltd.sessions.model.experiment import Experiment
+from mltd.sessions.model.result import BeforeAfter
+from mltd.tui.engine.comparison import compare
 from mltd.tui.engine.protocol import CompareRequest, CompareRow
-from tests.analyzers.made import make_run, read_log
+from tests.analyzers.made import make_run, noisy, read_log
 
 
 def rows_of(before: Run, after: Run) -> dict[str, CompareRow]:
@@ -129,3 +134,54 @@ def test_any_two_runs_can_be_compared(first: list[float], second: list[float]) -
     before, after = make_run({"loss": first, "a": first}), make_run({"loss": second, "b": second})
     answer = compare(CompareRequest(1, 0, 1), before, after)
     assert b"numpy" not in pickle.dumps(answer)
+
+
+# -- the verdict -----------------------------------------------------------------------------
+
+
+def verdict_of(request: CompareRequest, before: Run, after: Run) -> BeforeAfter:
+    return BeforeAfter.model_validate_json(compare(request, before, after).verdict)
+
+
+def test_there_is_always_a_verdict() -> None:
+    before, after = make_run({"loss": [2.0] * 50}), make_run({"loss": [1.5] * 50})
+    verdict = verdict_of(CompareRequest(1, 0, 1), before, after)
+    assert (verdict.outcome.value, verdict.before, verdict.is_preliminary) == (
+        "passed", "made", False,
+    )  # fmt: skip
+    assert verdict_of(CompareRequest(1, 0, 1), make_run({}), make_run({})).outcome.value == (
+        "inconclusive"
+    )
+
+
+def test_an_experiment_decides_by_its_own_criteria_and_its_metric_comes_first() -> None:
+    runs = [make_run({"loss": [2.0] * 50, "tokens/s": [speed] * 50}) for speed in (100.0, 150.0)]
+    planned = Experiment(
+        id="E1",
+        hypothesis="H1",
+        change="more workers",
+        success=parse_criteria("throughput improves by 20%"),
+        baseline="R1",
+        run="R2",
+        created=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+    request = CompareRequest(1, 0, 1, planned.model_dump_json())
+    verdict = verdict_of(request, runs[0], runs[1])
+    assert (verdict.outcome.value, verdict.before, verdict.after) == ("passed", "R1", "R2")
+    assert compare(request, runs[0], runs[1]).rows[0].name == "tokens/s"
+    plain = compare(CompareRequest(1, 0, 1), runs[0], runs[1])
+    assert plain.rows[0].name == "loss"
+
+
+def test_a_row_has_the_interval_the_effect_and_where_the_runs_part() -> None:
+    same = noisy(2.0, 400)
+    row = rows_of(
+        make_run({"loss": same}), make_run({"loss": [*same[:100], *noisy(1.5, 300, seed=2)]})
+    )["loss"]
+    assert row.change is not None
+    assert row.low is not None
+    assert row.high is not None
+    assert row.low < row.change < row.high < -0.2
+    assert row.effect is not None
+    assert row.effect < -5
+    assert (row.parts_at, row.start, row.at, row.points) == (100.0, 360.0, 399.0, (40, 40))

@@ -1,0 +1,96 @@
+"""Before and after: every metric of both runs, what it cost, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from mltd.analyzers.core.glance import Glance
+from mltd.analyzers.gradients.layers import is_of_a_layer
+from mltd.runs.run import Run
+
+from ..model.experiment import Experiment
+from ..model.result import BeforeAfter
+from .case import Case
+from .cost import cost_of
+from .endings import ending_of
+from .measuring import Measured, measure
+from .pairs import Pair, pairs_of
+from .summary import summary
+from .verdict import Sort, Verdict, rule
+
+_IN_DEPTH = 64
+"""Metrics that get an interval, the most important first: each takes some milliseconds."""
+
+
+def compare(
+    before: Run,
+    after: Run,
+    experiment: Experiment | None = None,
+    *,
+    names: tuple[str, str] = ("before", "after"),
+    at: datetime,
+    is_running: bool = False,
+    incident: str = "",
+) -> BeforeAfter:
+    """The whole comparison; `incident` is the metric that the incident shows in, if known."""
+    result, _ = compare_in_full(
+        before, after, experiment, names=names, at=at, is_running=is_running, incident=incident
+    )
+    return result
+
+
+def compare_in_full(
+    before: Run,
+    after: Run,
+    experiment: Experiment | None = None,
+    *,
+    names: tuple[str, str] = ("before", "after"),
+    at: datetime,
+    is_running: bool = False,
+    incident: str = "",
+) -> tuple[BeforeAfter, tuple[Measured, ...]]:
+    """The comparison, and each metric with its points, the loss first, layers last."""
+    views = (Glance(before), Glance(after))
+    measured = _measured(pairs_of(*views), experiment, incident)
+    case = Case(measured, ending_of(views[0]), ending_of(views[1]), is_running)
+    verdict = rule(case, experiment, incident)
+    ordered = _ordered(case, verdict)
+    result = BeforeAfter(
+        at=at,
+        before=names[0],
+        after=names[1],
+        outcome=verdict.outcome,
+        summary=summary(verdict, case),
+        criteria=tuple(one.result for one in verdict.ruled),
+        changes=tuple(one.change for one in ordered),
+        cost=cost_of(ordered),
+        needed=verdict.needed,
+        excludes_success=verdict.excludes_success,
+        is_preliminary=is_running,
+    )
+    return result, measured
+
+
+def _measured(
+    pairs: Sequence[Pair], experiment: Experiment | None, incident: str
+) -> tuple[Measured, ...]:
+    named = {incident}
+    if experiment is not None:
+        asked = (*experiment.success, *experiment.failure, *experiment.guards)
+        named |= {criterion.metric for criterion in asked}
+    found = []
+    rest = _IN_DEPTH
+    for pair in pairs:
+        is_named = pair.role in named or any(series.name in named for series in pair.known)
+        is_deep = pair.is_shared and rest > 0 and not is_of_a_layer(pair.name)
+        rest -= is_deep
+        found.append(measure(pair, in_depth=is_deep or is_named))
+    return tuple(found)
+
+
+def _ordered(case: Case, verdict: Verdict) -> list[Measured]:
+    """The target first, then what is guarded, then the others."""
+    first = [verdict.target, *(case.find(one.metric) for one in verdict.of(Sort.GUARD))]
+    found = {id(one): one for one in (*first, *case.measured) if one is not None}
+    return list(found.values())

@@ -1,0 +1,158 @@
+"""The verdict: by the criteria fixed before, else by the default bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..model.criterion import DEFAULT_IMPROVEMENT, Criterion, Demand
+from ..model.experiment import Experiment, Purpose
+from ..model.result import CriterionResult, Outcome
+from .case import Case
+from .criteria import judge
+from .judged import FAILED, INCONCLUSIVE, PASSED, Judged
+from .measuring import Measured
+from .reproduction import shows_again
+from .survival import survives
+from .targets import guards_of, target_of
+
+
+class Sort(StrEnum):
+    """What a criterion is for."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    GUARD = "guard"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A criterion and what became of it."""
+
+    asked: str
+    judged: Judged
+    sort: Sort = Sort.SUCCESS
+    metric: str = ""
+
+    @property
+    def result(self) -> CriterionResult:
+        """For the record."""
+        return CriterionResult(
+            criterion=self.asked,
+            outcome=self.judged.outcome,
+            said=self.judged.said,
+            is_guard=self.sort is Sort.GUARD,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How it ended, and by what."""
+
+    outcome: Outcome
+    target: Measured | None
+    ruled: tuple[Ruled, ...]
+
+    def of(self, sort: Sort, *outcomes: Outcome) -> list[Ruled]:
+        """Criteria of one sort with one of these outcomes, or with any."""
+        return [
+            one
+            for one in self.ruled
+            if one.sort is sort and (not outcomes or one.judged.outcome in outcomes)
+        ]
+
+    @property
+    def deciding(self) -> Ruled | None:
+        """The criterion on which it hangs."""
+        order = (Sort.FAILURE, Sort.SUCCESS, Sort.GUARD)
+        for sort in (Sort.SUCCESS,) if self.outcome is PASSED else order:
+            for one in self.of(sort, self.outcome):
+                if one.judged.is_blocking:
+                    return one
+        return None
+
+    @property
+    def needed(self) -> int:
+        """How many more points it takes to decide."""
+        if self.outcome is not INCONCLUSIVE:
+            return 0
+        return max((one.judged.needed for one in self.of(Sort.SUCCESS, INCONCLUSIVE)), default=0)
+
+    @property
+    def excludes_success(self) -> bool:
+        """More points will not help."""
+        failed = self.of(Sort.SUCCESS, FAILED)
+        return self.outcome is FAILED and any(one.judged.is_excluded for one in failed)
+
+
+def rule(case: Case, experiment: Experiment | None, incident: str = "") -> Verdict:
+    """Judge all criteria and put them together."""
+    target = target_of(case, experiment, incident)
+    ruled = (
+        *_successes(case, experiment, target),
+        *_failures(case, experiment),
+        *_guards(case, experiment, target),
+    )
+    return Verdict(_outcome(ruled), target, ruled)
+
+
+def _successes(
+    case: Case, experiment: Experiment | None, target: Measured | None
+) -> Iterator[Ruled]:
+    if experiment is not None and experiment.success:
+        for criterion in experiment.success:
+            yield Ruled(str(criterion), judge(criterion, case), metric=criterion.metric)
+        return
+    if experiment is not None and experiment.purpose is Purpose.REPRODUCTION:
+        yield Ruled(*shows_again(case, target), metric=_name(target))
+        return
+    if case.before.error:
+        asked = "goes on past the place where the run before failed"
+        yield Ruled(asked, survives(case, target or _any_shared(case)), metric=_name(target))
+        return
+    if case.after.error:
+        said = f"the run after the change failed: {case.after.error}"
+        yield Ruled("the run does not fail", Judged(FAILED, said, said))
+    if target is None:
+        said = "the runs share no metric of which one direction is better"
+        yield Ruled("a metric improves", Judged(INCONCLUSIVE, f"{said}; give a criterion"))
+        return
+    is_lost = target.change.before is not None and not math.isfinite(target.change.before)
+    demand = Demand.FINITE if is_lost else Demand.IMPROVES
+    amount = 0.0 if is_lost else DEFAULT_IMPROVEMENT
+    name = target.change.role or target.change.name
+    criterion = Criterion(metric=name, demand=demand, amount=amount)
+    yield Ruled(str(criterion), judge(criterion, case), metric=name)
+
+
+def _failures(case: Case, experiment: Experiment | None) -> Iterator[Ruled]:
+    """Turned round: one that holds is a failure."""
+    for criterion in experiment.failure if experiment is not None else ():
+        found = judge(criterion, case)
+        turned = {PASSED: FAILED, FAILED: PASSED}.get(found.outcome, INCONCLUSIVE)
+        judged = Judged(turned, found.said, needed=found.needed)
+        yield Ruled(f"fails if {criterion}", judged, Sort.FAILURE, criterion.metric)
+
+
+def _guards(case: Case, experiment: Experiment | None, target: Measured | None) -> Iterator[Ruled]:
+    if experiment is not None and experiment.purpose is Purpose.REPRODUCTION:
+        return
+    for criterion in guards_of(case, target, experiment):
+        yield Ruled(str(criterion), judge(criterion, case), Sort.GUARD, criterion.metric)
+
+
+def _outcome(ruled: tuple[Ruled, ...]) -> Outcome:
+    if any(one.judged.outcome is FAILED for one in ruled):
+        return FAILED
+    is_open = any(one.judged.outcome is INCONCLUSIVE and one.judged.is_blocking for one in ruled)
+    return INCONCLUSIVE if is_open else PASSED
+
+
+def _any_shared(case: Case) -> Measured | None:
+    return next((one for one in case.measured if one.pair.is_shared), None)
+
+
+def _name(one: Measured | None) -> str:
+    return "" if one is None else one.change.role or one.change.name

@@ -1,0 +1,1 @@
+"""What a run says about its circumstances, each answer with the place where it stands."""

@@ -1,0 +1,50 @@
+"""Secrets in HTTP headers, and in commands that take them without naming them."""
+
+from __future__ import annotations
+
+import re
+
+_RULES: tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...] = tuple(
+    (tuple(marks.split()), kind, re.compile(pattern, re.IGNORECASE | re.ASCII))
+    for marks, kind, pattern in (
+        ("authorization", "authorization",
+         r"(?P<head>authorization\\{0,4}[\"'`]?[ \t]{0,8}[:=,][ \t]{0,8}b?\\{0,4}[\"'`]?"
+         r"(?:(?:bearer|basic|token|digest|negotiate|apikey|bot)[ \t]{1,8})?)"
+         r"(?P<secret>(?!\[masked)(?!bearer\b|basic\b|token\b|none\b|null\b|str\b)"
+         r"(?![a-z_][a-z_.]{0,40}[})\],])"
+         r"(?=[^\s\"'`,;\\]{6})[^\s\"'`,;\\]++)"),
+        ("bearer", "token",
+         r"(?P<head>\bbearer[ \t]{1,8})(?P<secret>(?=[\w.~+/-]{0,64}\d)[\w.~+/-]{16,}+={0,2})"),
+        ("cookie", "cookie",
+         r"(?P<head>(?<![\w-])(?:set-)?cookie2?\\{0,4}[\"'`]?[ \t]{0,8}:[ \t]{0,8}\\{0,4}[\"'`]?)"
+         r"(?P<secret>(?!\[masked)[\w.-]{1,80}=[^\n\"'`\\]*+)"),
+        ("password", "password",
+         r"(?P<head>\b(?:machine[ \t]+\S{1,200}|default)\s+login\s+\S{1,200}\s+password\s+)"
+         r"(?P<secret>(?!\[masked)\S++)"),
+        ("pwd=", "password",
+         r"(?P<head>;[ \t]?pwd=)(?P<secret>(?!\[masked)[^;\s\"'`]++)"),
+        ("sshpass", "password",
+         r"(?P<head>\bsshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?)(?P<secret>(?!\[masked)[^\s\"']++)"),
+        ("mysql mariadb", "password",
+         r"(?P<head>\b(?:mysql|mariadb)[a-z]{0,8}\b[^\n|;]{0,120}?[ \t]-p[\"']?)"
+         r"(?P<secret>(?!\[masked)[^\s\"']++)"),
+        ("curl wget", "password",
+         r"(?P<head>\bcurl\b[^\n|;]{0,200}?[ \t](?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?"
+         r"[^\s:\"']{1,80}:)(?P<secret>(?!\[masked)[^\s\"']++)"),
+        ("docker podman", "password",
+         r"(?P<head>\b(?:docker|podman)[ \t]login\b[^\n|;]{0,120}?[ \t]-p[ \t]{1,4}[\"']?)"
+         r"(?P<secret>(?!\[masked)[^\s\"']++)"),
+        ("wandb", "W&B key",
+         r"(?P<head>\bwandb\b[^\n]{0,80}?\b(?:login|key)\b[^\n]{0,40}?)(?<![\w])"
+         r"(?P<secret>[0-9a-f]{40})(?!\w)"),
+    )
+)  # fmt: skip
+
+
+def mask_headers(text: str) -> str:
+    """Mask what follows such a header or stands in such a command."""
+    folded = text.lower()
+    for marks, kind, pattern in _RULES:
+        if any(mark in folded for mark in marks):
+            text = pattern.sub(rf"\g<head>[masked: {kind}]", text)
+    return text

@@ -1,0 +1,72 @@
+"""The report in five lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .fixes import FixState
+from .numbers import place
+from .pieces import Piece, parts, text
+from .sections.actions import guard_of
+from .sections.summary import error_summary
+from .sections.wording import evidence_line
+from .subject import Subject
+
+_MOST_PIECES = 3
+
+
+def brief(subject: Subject) -> str:
+    """Error summary, root cause, evidence, fix, prevention: a line each."""
+    lines = (
+        ("Error summary", subject.pen.text(error_summary(subject)) or "nothing is known yet"),
+        ("Root cause", _cause(subject)),
+        ("Evidence", "; ".join(_evidence(subject)) or "none recorded"),
+        ("Fix", _fix(subject)),
+        ("Prevention", _prevention(subject)),
+    )
+    return "\n".join(f"{n}. **{name}**: {said}" for n, (name, said) in enumerate(lines, 1)) + "\n"
+
+
+def _cause(subject: Subject) -> str:
+    best = subject.best
+    if best is None:
+        return "none known"
+    state = "confirmed" if best.is_confirmed else "unconfirmed"
+    return f"{subject.pen.text(best.statement)} ({state}; confidence {best.said})"
+
+
+def _evidence(subject: Subject) -> Iterator[str]:
+    pieces = list(subject.best.evidence if subject.best is not None else ())
+    if not pieces and subject.alarms:
+        refs = parts(subject.alarms[0], "evidence")
+        pieces = [Piece("", text(ref, "ref"), text(ref, "quote"), "") for ref in refs]
+    for piece in pieces[:_MOST_PIECES]:
+        yield evidence_line(subject.pen, piece)
+    if not pieces and subject.onset is not None:
+        yield f"since step {place(subject.onset)}"
+
+
+def _fix(subject: Subject) -> str:
+    plan = next((plan for plan in subject.fixes if plan.state is not FixState.TRIED), None)
+    if plan is None:
+        return "none known"
+    pen = subject.pen
+    state = plan.state.value + (f" in {plan.experiment}" if plan.experiment else "")
+    said = f"{pen.text(plan.change)} ({state})"
+    if plan.example.strip() and "\n" not in plan.example.strip():
+        said += f": {pen.code(plan.example)}"
+    if plan.result:
+        return f"{said}; {pen.text(plan.result)}"
+    return f"{said}; verify: {pen.text(plan.verify)}" if plan.verify else said
+
+
+def _prevention(subject: Subject) -> str:
+    pen = subject.pen
+    items = [
+        pen.text(item.text) + (f" ({pen.text(item.owner)})" if item.owner.strip() else "")
+        for item in subject.session.prevention[:3]
+    ]
+    if items:
+        return "; ".join(items)
+    guard = guard_of(subject)
+    return f"none recorded; {guard}" if guard else "none recorded"

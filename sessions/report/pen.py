@@ -1,0 +1,90 @@
+"""The pen: every word of outside text goes through it on its way into a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pydantic import JsonValue
+
+from .markdown import code, code_cell, escaped, fence
+from .neutral import clipped, middle_cut, neutral, one_line
+
+LINE = 400
+"""Characters of a sentence."""
+CELL = 200
+QUOTE = 160
+FENCE_LINES = 60
+FENCE_COLUMNS = 220
+_MOST_CHARACTERS = 200_000
+"""Looked at of any one text: nobody reads more, and masking takes time."""
+
+
+class Cleaner(Protocol):
+    """Takes secrets out of a text, and on request names, hosts and paths."""
+
+    def clean(self, text: str) -> str:
+        """The text without them."""
+
+    def clean_value(self, value: Any) -> Any:
+        """The same for all that JSON can hold."""
+
+
+class Pen:
+    """Writes outside text as Markdown.
+
+    First what could hide a secret is taken out, then the secrets, and only then is the text
+    cut: half a key would not be known for one.
+    """
+
+    def __init__(self, cleaner: Cleaner) -> None:
+        self._cleaner = cleaner
+
+    def clean(self, text: str) -> str:
+        """The text, neutral and without secrets; its lines stay."""
+        return self._cleaner.clean(neutral(text[:_MOST_CHARACTERS]))
+
+    def clean_value(self, value: JsonValue) -> JsonValue:
+        """All that JSON can hold, without secrets; texts must be neutral already."""
+        cleaned: JsonValue = self._cleaner.clean_value(value)
+        return cleaned
+
+    def plain(self, text: str, most: int = LINE) -> str:
+        """One line of plain text."""
+        return clipped(one_line(self.clean(text)), most)
+
+    def text(self, text: str, most: int = LINE) -> str:
+        """One line of Markdown that is nothing but text."""
+        return escaped(self.plain(text, most))
+
+    def cell(self, text: str) -> str:
+        """The same for a cell of a table."""
+        return self.text(text, CELL)
+
+    def code(self, text: str, most: int = QUOTE) -> str:
+        """A code span, outside of tables."""
+        return code(self.plain(text, most))
+
+    def code_cell(self, text: str, most: int = QUOTE) -> str:
+        """A code span in a cell of a table."""
+        return code_cell(self.plain(text, most))
+
+    def fence(self, text: str, language: str = "text", lines: int = FENCE_LINES) -> str:
+        """Lines as they are, in a fence; too many are cut in the middle."""
+        return self.fenced(self.clean(text).split("\n"), language, lines)
+
+    def fenced(self, cleaned: Sequence[str], language: str = "text", lines: int = 0) -> str:
+        """Lines that are clean already, in a fence."""
+        kept = [clipped(line.rstrip(), FENCE_COLUMNS) for line in cleaned]
+        kept = middle_cut(kept, lines) if lines else kept
+        return fence("\n".join(kept), language)
+
+    def quote(self, text: str) -> str:
+        """Several lines that a person wrote, as a block of quotation with the lines kept."""
+        lines = [clipped(one_line(line), LINE) for line in self.clean(text).strip().split("\n")]
+        said = [escaped(line) for line in middle_cut(lines, FENCE_LINES)]
+        broken = (
+            f"> {line}\\" if line and following else f"> {line}".rstrip()
+            for line, following in zip(said, [*said[1:], ""], strict=True)
+        )
+        return "\n".join(broken)

@@ -1,0 +1,35 @@
+"""Masking takes time in proportion to the text, whatever the text is."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mltd.sessions.masking import Masker
+
+LENGTH = 100_000
+MOST_SECONDS = 15.0
+"""Some tenths are usual; quadratic work would take minutes."""
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a", ":", "=", '"', "\\", '\\"', "a=", "token=", "password:", '"key":"', "-eyJabcdef", "sk-a1",
+     "/a", "://a:b", "a@b.", "1.1.1.1 ", "[masked: ", "C:\\a\\", "?token=", "token%3D",
+     "-----BEGIN PRIVATE KEY-----", "ABCDEFGHIJKLMNOPQRST\n-----END PRIVATE KEY-----", "Bearer a",
+     "mysql ", "wandb key ", '"/a/b/c ', "connection_string=os.", "x[1-", "gpu-node-",
+     "\u200btoken", "password='\\", "'\"", "2001:", "é"],
+)  # fmt: skip
+def test_no_text_takes_more_than_its_length(unit: str) -> None:
+    text = (unit * (LENGTH // len(unit) + 1))[:LENGTH]
+    start = time.process_time()
+    Masker(redact=True).clean(text + "!")
+    assert time.process_time() - start < MOST_SECONDS
+
+
+def test_a_line_of_a_megabyte_is_no_problem() -> None:
+    start = time.process_time()
+    text = "a" * 1_000_000
+    assert Masker(redact=True).clean(text) == text
+    assert time.process_time() - start < MOST_SECONDS

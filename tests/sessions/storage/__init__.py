@@ -1,0 +1,1 @@
+"""Sessions on disk, and everything that can happen to a disk."""

@@ -1,0 +1,1 @@
+"""The desk: the session that is worked on, between the screen and the disk."""

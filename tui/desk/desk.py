@@ -1,0 +1,266 @@
+"""One session while it is worked on; a draft until the user does something worth keeping."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from mltd.analyzers.core.verdict import Diagnosis
+from mltd.sessions.actions.checks import ObserveChecks
+from mltd.sessions.actions.every import AUTOMATIC, AnyAction
+from mltd.sessions.actions.records import AddRun, Prefill, RecordDiagnosis
+from mltd.sessions.adopting import record_of
+from mltd.sessions.checks import is_news, missing, observed, suggest
+from mltd.sessions.errors import SessionError
+from mltd.sessions.facts.gathered import Gathered, Seen
+from mltd.sessions.model.checklist import CHECKS
+from mltd.sessions.model.constraints import Constraints
+from mltd.sessions.model.result import BeforeAfter
+from mltd.sessions.model.run_ref import FilePrint, RunPart, RunRef
+from mltd.sessions.model.session import Session
+from mltd.sessions.storage.open_session import OpenSession
+from mltd.sessions.storage.saver import Saving
+from mltd.sessions.storage.store import SessionStore
+from mltd.sessions.triage import Entry, Triage, now
+
+FIRST_RETRY, LAST_RETRY = 1.0, 30.0
+"""Seconds between attempts to create a session where there is no room for one."""
+
+
+class Desk:
+    """What is done goes to the session, and with it to the disk; nothing here draws."""
+
+    def __init__(
+        self, store: SessionStore, title: str = "", opened: OpenSession | None = None
+    ) -> None:
+        self._store = store
+        self._draft = Triage(Session(id="draft", title=title or "untitled", created=now()))
+        self._opened = opened
+        self._trouble = ""
+        """Why the session cannot be created."""
+        self.retry_after = FIRST_RETRY
+        self.on_saving: Callable[[], None] | None = None
+        """Called from any thread when something was saved, or could not be."""
+        self.gathered: dict[str, Gathered] = {}
+        """What was seen in each run, by the id that the session gives it."""
+        self.live: dict[str, BeforeAfter] = {}
+        """Results of experiments whose runs still go on."""
+        if opened is not None:
+            opened.on_saving = self._saving_changed
+
+    # -- facts ----------------------------------------------------------------------------
+
+    @property
+    def triage(self) -> Triage:
+        """The session and all that was done to it."""
+        return self._draft if self._opened is None else self._opened.triage
+
+    @property
+    def session(self) -> Session:
+        """The state that is shown."""
+        return self.triage.session
+
+    @property
+    def is_draft(self) -> bool:
+        """True while nothing was done that is worth a file."""
+        return self._opened is None and not self._trouble
+
+    @property
+    def needs_retry(self) -> bool:
+        """True while the session has no file, though it should have."""
+        return self._opened is None and bool(self._trouble)
+
+    @property
+    def why_read_only(self) -> str:
+        """Why nothing can be changed; empty if it can."""
+        return "" if self._opened is None else self._opened.why_read_only
+
+    @property
+    def saving(self) -> Saving:
+        """Whether what was done is on disk."""
+        if self._opened is not None:
+            return self._opened.saving
+        if self._trouble:
+            done = sum(not entry.is_automatic for entry in self._draft.entries)
+            return Saving("unsaved", done, self._trouble)
+        return Saving("draft", 0, "")
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a user should know about the files of the session."""
+        return () if self._opened is None else self._opened.notices
+
+    @property
+    def suggested(self) -> str:
+        """What to do next."""
+        return suggest(self.session)
+
+    def missing(self) -> dict[str, str]:
+        """What each item still lacks, in a sentence."""
+        seen = self._seen()
+        return {check.id: missing(check.id, self.session, seen) for check in CHECKS}
+
+    def run_of(self, location: str, files: Sequence[FilePrint] = ()) -> RunRef | None:
+        """The session's own record of a run, known by its name or by its files."""
+        paths = {os.path.abspath(file.path) for file in files}
+        for run in self.session.runs:
+            if run.location == location or paths & {os.path.abspath(f.path) for f in run.files}:
+                return run
+        return None
+
+    # -- doing ----------------------------------------------------------------------------
+
+    def do(self, *actions: AnyAction) -> list[Entry]:
+        """Do something; the first thing that a person does makes the draft a session.
+
+        `Refused` if the rules do not allow it; what came before it stays done.
+        """
+        if self._opened is None and any(action.op not in AUTOMATIC for action in actions):
+            self._create()
+        target = self._draft if self._opened is None else self._opened
+        return [target.do(action) for action in actions]
+
+    def undo(self) -> Entry | None:
+        """Take the last thing back."""
+        return self._draft.undo() if self._opened is None else self._opened.undo()
+
+    def redo(self) -> Entry | None:
+        """Do it again."""
+        return self._draft.redo() if self._opened is None else self._opened.redo()
+
+    def retry(self) -> bool:
+        """Try again to create the session; true if there is nothing left to try."""
+        if self._opened is None and self._trouble:
+            self._create()
+            self.retry_after = min(LAST_RETRY, 2 * self.retry_after)
+        return not self._trouble
+
+    def _create(self) -> None:
+        try:
+            self._adopt(self._store.create(self._title()))
+        except (OSError, SessionError) as problem:
+            self._trouble = f"no session can be created: {problem}"
+            self._saving_changed()
+
+    def _title(self) -> str:
+        """The run, and what is worst about it."""
+        session = self._draft.session
+        found = session.diagnoses[0].body.get("findings") if session.diagnoses else None
+        first = found[0] if isinstance(found, list) and found else None
+        worst = str(first.get("id", "")).replace("_", " ") if isinstance(first, dict) else ""
+        return f"{session.title}: {worst}" if worst else session.title
+
+    def _adopt(self, opened: OpenSession) -> None:
+        """Go on in a file, with everything that was done before there was one."""
+        for entry in self._draft.entries:
+            if entry.kind == "undo":
+                opened.undo()
+            elif entry.kind == "redo":
+                opened.redo()
+            elif entry.action is not None:
+                opened.do(entry.action)
+        opened.on_saving = self._saving_changed
+        self._opened, self._trouble = opened, ""
+
+    def save_elsewhere(self, folder: str) -> Path:
+        """Keep the session in another folder, and go on there."""
+        place = Path(folder).expanduser()
+        if self._opened is not None:
+            return self._opened.save_elsewhere(place)
+        self._adopt(SessionStore(place).create(self._title()))
+        assert self._opened is not None
+        return self._opened.path
+
+    def close(self) -> list[str]:
+        """Let go of the files; sentences about what could not be saved."""
+        opened = self._opened
+        if opened is None:
+            return [self._trouble] if self._trouble else []
+        opened.on_saving = None
+        lost = opened.close()
+        if not lost:
+            return []
+        rescued = opened.rescue()
+        where = f"; a copy is in {rescued}" if rescued is not None else ""
+        return [f"{len(lost)} changes of the session could not be saved{where}"]
+
+    def _saving_changed(self, _: object = None) -> None:
+        if self.on_saving is not None:
+            self.on_saving()
+
+    # -- what the app sees by itself ------------------------------------------------------
+
+    def meet(
+        self,
+        location: str,
+        name: str,
+        files: tuple[FilePrint, ...],
+        part: RunPart = RunPart.INCIDENT,
+    ) -> RunRef:
+        """The run among those of the session, taken in if it is new."""
+        known = self.run_of(location, files)
+        if known is not None and (known.files or not files):
+            return known
+        run = RunRef(
+            id=known.id if known else self.triage.new_id("R"),
+            location=location,
+            name=name,
+            part=known.part if known else part,
+            files=files,
+            added=known.added if known else now(),
+        )
+        if not self.why_read_only:
+            self.do(AddRun(run=run))
+        return run
+
+    def see(self, run: RunRef, gathered: Gathered, diagnosis: Diagnosis | None) -> None:
+        """Take in what a run shows; only what is new is written down."""
+        self.gathered[run.id] = gathered
+        if self.why_read_only:
+            return
+        first = self.session.run("")
+        if first is not None and first.id == run.id:
+            self._prefill(gathered)
+        if diagnosis is not None:
+            record = record_of(diagnosis, now(), run.id)
+            known = self.session.diagnosis_of(run.id)
+            if known is None or _gist(known.body) != _gist(record.body):
+                self.do(RecordDiagnosis(diagnosis=record))
+        self.observe()
+
+    def _prefill(self, gathered: Gathered) -> None:
+        wish = Prefill(facts=gathered.facts, timeline=gathered.timeline)
+        after = wish.apply(self.session, now()).constraints
+        if _spoken(after) != _spoken(self.session.constraints):
+            self.do(wish)
+
+    def observe(self) -> None:
+        """Tick what can be verified, and take back what no longer holds."""
+        if self.why_read_only:
+            return
+        marks = observed(self.session, self._seen(), now())
+        if is_news(self.session, marks):
+            self.do(ObserveChecks(marks=marks))
+
+    def _seen(self) -> Seen | None:
+        first = self.session.run("")
+        gathered = self.gathered.get(first.id) if first is not None else None
+        return None if gathered is None else gathered.seen
+
+
+def _gist(body: Mapping[str, object]) -> object:
+    """What a diagnosis says, without the numbers that change with every line."""
+
+    def ids(key: str) -> list[object]:
+        found = body.get(key)
+        entries = found if isinstance(found, list) else []
+        return [(e.get("id"), e.get("severity")) for e in entries if isinstance(e, dict)]
+
+    return body.get("status"), ids("findings"), ids("root_causes")
+
+
+def _spoken(constraints: Constraints) -> object:
+    """What is said, without what grows with every line: a longer log is no other story."""
+    facts = {topic: fact.value for topic, fact in constraints.facts.items()}
+    return facts, tuple(entry.text for entry in constraints.timeline)

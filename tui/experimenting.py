@@ -1,0 +1,251 @@
+"""The part of the app that follows experiments: their runs, before and after, the verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .engine.protocol import CompareRequest, Comparison, Facts, FactsRequest, News
+from .escaping import printable
+from .settings import ScreenSettings
+from .terminal import Terminal
+from .theming import LoadedThemes
+from .triaging import TriagingApp
+
+if TYPE_CHECKING:
+    from mltd.sessions.model.experiment import Experiment
+    from mltd.sessions.model.result import BeforeAfter
+    from mltd.sessions.model.run_ref import RunPart, RunRef
+
+    from .desk.desk import Desk
+    from .screens.compare import CompareScreen
+
+LOOK_EVERY = 15.0
+"""Seconds between two verdicts on an experiment whose run still goes on."""
+FIRST_TICKET = 2_000_000
+"""Far from those of the panes and of jumps."""
+OVER = frozenset({"finished", "failed", "stalled"})
+
+
+class ExperimentingApp(TriagingApp):
+    """Links runs to experiments and lets their verdicts move hypotheses."""
+
+    def __init__(
+        self,
+        themes: LoadedThemes,
+        terminal: Terminal,
+        settings: ScreenSettings,
+        *wishes: str | None,
+        session_folder: Path | None = None,
+    ) -> None:
+        super().__init__(themes, terminal, settings, *wishes, session_folder=session_folder)
+        self._linking: dict[int, str] = {}
+        """Experiments that wait for the facts about the run they are to be linked with."""
+        self._tickets: dict[int, tuple[Desk, str]] = {}
+        self._compared_at: dict[str, float | None] = {}
+        self._verdict_screen: tuple[int, CompareScreen] | None = None
+
+    def begin_triage(self) -> None:
+        """Follow experiments too."""
+        super().begin_triage()
+        self.set_interval(LOOK_EVERY, self.look_at_experiments)
+
+    def hear_of_triage(self, news: News) -> None:
+        """Also of runs to be linked, and of comparisons."""
+        super().hear_of_triage(news)
+        match news:
+            case Facts() if news.run in self._linking:
+                self._link(news.run, self._linking.pop(news.run))
+            case Comparison() if news.ticket in self._tickets:
+                self._compared_experiment(news)
+            case _:
+                pass
+
+    # -- runs -----------------------------------------------------------------------------
+
+    def number_of(self, run: RunRef) -> int | None:
+        """The engine's number of one of the session's runs."""
+        paths = {run.location, *(file.path for file in run.files)}
+        for number, row in self.book.rows.items():
+            if paths & set(row.logs):
+                return number
+        return None
+
+    # -- linking --------------------------------------------------------------------------
+
+    def link_run(self, experiment: str, number: int) -> None:
+        """The run that came out of an experiment was named."""
+        if self.desk is None:
+            return
+        self._linking[number] = experiment
+        self._desk_of[number] = self.desk
+        self.bridge.send(FactsRequest(number))
+
+    def part_of(self, run: int) -> RunPart:
+        """A run that is to be linked is an experiment's."""
+        from mltd.sessions.model.run_ref import RunPart
+
+        return RunPart.EXPERIMENT if run in self._linking else super().part_of(run)
+
+    def _link(self, number: int, experiment: str) -> None:
+        from mltd.sessions.actions.experiments import LinkRun
+
+        run = self._ref_of(number)
+        if run is None:
+            self.complain("this run cannot be linked: nothing is known about its files")
+            return
+        if self.change(lambda desk: desk.do(LinkRun(id=experiment, run=run.id))):
+            self.compare_experiment(experiment)
+
+    # -- before and after -----------------------------------------------------------------
+
+    def look_at_experiments(self) -> None:
+        """See whether experiments whose runs go on have come to something."""
+        if self.desk is None or self.desk.why_read_only:
+            return
+        for experiment in self.desk.session.experiments:
+            run = self.desk.session.run(experiment.run) if experiment.run else None
+            number = self.number_of(run) if run is not None else None
+            if number is None or experiment.status.value not in ("running", "inconclusive"):
+                continue
+            status = self.book.of(number).status
+            written = status.last_line_at if status is not None else None
+            if self._compared_at.get(experiment.id, -1.0) != written:
+                self._compared_at[experiment.id] = written
+                self.compare_experiment(experiment.id)
+
+    def compare_experiment(self, name: str) -> int | None:
+        """Ask for before and after; the ticket of the question, None if a run is missing."""
+        desk = self.desk
+        experiment = desk.session.experiment(name) if desk is not None else None
+        if desk is None or experiment is None:
+            return None
+        before, after = self._sides(desk, experiment)
+        if before is None or after is None:
+            return None
+        ticket = FIRST_TICKET + len(self._tickets)
+        self._tickets[ticket] = (desk, name)
+        wish = CompareRequest(ticket, before, after, experiment=experiment.model_dump_json())
+        self.bridge.send(wish)
+        return ticket
+
+    def _sides(self, desk: Desk, experiment: Experiment) -> tuple[int | None, int | None]:
+        session = desk.session
+        hypothesis = session.hypothesis(experiment.hypothesis)
+        first = session.run(experiment.baseline or (hypothesis.run if hypothesis else ""))
+        second = session.run(experiment.run) if experiment.run else None
+        sides = [None if run is None else self.number_of(run) for run in (first, second)]
+        return sides[0], sides[1]
+
+    def _compared_experiment(self, news: Comparison) -> None:
+        from mltd.sessions.actions.base import changed
+        from mltd.sessions.model.result import BeforeAfter
+
+        desk, experiment = self._tickets[news.ticket]
+        found = desk.session.experiment(experiment)
+        if found is None or not news.verdict:
+            return
+        status = self.book.of(news.after).status
+        row = self.book.rows.get(news.after)
+        state = status.state if status is not None else row.state if row is not None else ""
+        result = changed(
+            BeforeAfter.model_validate_json(news.verdict),
+            before=self._label(news.before),
+            after=self._label(news.after),
+            is_preliminary=state not in OVER,
+        )
+        desk.live[experiment] = result
+        if state in OVER:
+            self._record_if_new(desk, found, result)
+        if self._verdict_screen is not None and self._verdict_screen[0] == news.ticket:
+            screen = self._verdict_screen[1]
+            screen.set_comparison(news)
+            screen.set_verdict(result)
+        self.show_desk()
+
+    def _label(self, number: int) -> str:
+        return self.book.name(number)
+
+    def _record_if_new(self, desk: Desk, experiment: Experiment, result: BeforeAfter) -> None:
+        known = experiment.result
+        is_told = known is not None and (known.outcome, known.summary) == (
+            result.outcome, result.summary,
+        )  # fmt: skip
+        if not is_told and experiment.status.value in ("running", "inconclusive"):
+            self.record(desk, experiment.id, result)
+
+    def record(self, desk: Desk, name: str, result: BeforeAfter) -> None:
+        """Write the verdict down; it moves the hypothesis."""
+        from mltd.sessions.actions.experiments import RecordResult
+
+        if desk is self.desk and self.change(
+            lambda desk: desk.do(RecordResult(id=name, result=result))
+        ):
+            severity = "information" if result.outcome.value == "passed" else "warning"
+            self.notify(
+                printable(result.summary),
+                title=f"{name} {result.outcome.value}",
+                severity=severity,  # type: ignore[arg-type]
+                timeout=10,
+                markup=False,
+            )
+
+    def show_verdict(self, name: str) -> None:
+        """Before and after of an experiment, with the curves over one another."""
+        desk = self.desk
+        experiment = desk.session.experiment(name) if desk is not None else None
+        if desk is None or experiment is None:
+            return
+        run = desk.session.run(experiment.run) if experiment.run else None
+        if run is None:
+            self.complain(f"{name} has no run yet: L links the one that came out of it")
+            return
+        hypothesis = desk.session.hypothesis(experiment.hypothesis)
+        first = desk.session.run(experiment.baseline or (hypothesis.run if hypothesis else ""))
+        for one in filter(None, (first, run)):
+            if self.number_of(one) is None:
+                self.with_run(one.location, lambda _: self.show_verdict(name))
+                return
+        before, after = self._sides(desk, experiment)
+        if before is None or after is None:
+            self.complain(f"{name} has no run before the change to compare with")
+            return
+        self._open_verdict(desk, experiment, before, after)
+
+    def _open_verdict(self, desk: Desk, experiment: Experiment, before: int, after: int) -> None:
+        from .screens.compare import CompareScreen
+
+        ticket = self.compare_experiment(experiment.id)
+        if ticket is None:
+            return
+        curves = self._compared_curves = self.main_screen.make_curves()
+        self._compared = (after,)
+        self.main_screen.fill_curves(curves, self._compared)
+        known = desk.live.get(experiment.id) or experiment.result
+        screen = CompareScreen(
+            self.book.name(before),
+            self.book.name(after),
+            None,
+            curves,
+            verdict=known,
+            title=f"{experiment.id}: {experiment.change}",
+            can_record=not experiment.status.is_over and not desk.why_read_only,
+        )
+        self._verdict_screen = (ticket, screen)
+        self._comparing = screen
+
+        def closed(_: None) -> None:
+            self._comparing = self._compared_curves = self._verdict_screen = None
+            for request in curves.last_requests():
+                self.bridge.send(request)
+
+        self.push_screen(screen, closed)
+
+    def on_compare_screen_recorded(self) -> None:
+        """The verdict that is shown is to be written down, though the run may go on."""
+        if self._verdict_screen is None:
+            return
+        desk, experiment = self._tickets[self._verdict_screen[0]]
+        result = desk.live.get(experiment)
+        if result is not None:
+            self.record(desk, experiment, result)
