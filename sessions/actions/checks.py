@@ -27,8 +27,15 @@ class MarkCheck(Action):
             raise Refused(f"the checklist has no item {self.item!r}")
         if self.state is MarkState.WAIVED and not self.reason.strip():
             raise Refused("a waiver needs a reason: what makes this item unnecessary here?")
-        mark = CheckMark(item=self.item, state=self.state, reason=self.reason, at=at)
-        return changed(session, marks={**session.marks, self.item: mark})
+        marks = dict(session.marks)
+        known = marks.pop(self.item, None)
+        is_taken_back = self.state is MarkState.OPEN and known is not None and known.by == "person"
+        if not is_taken_back:
+            # Otherwise nobody has said anything, and the app may see for itself again.
+            marks[self.item] = CheckMark(
+                item=self.item, state=self.state, reason=self.reason, at=at
+            )
+        return changed(session, marks=marks)
 
     def said(self, session: Session) -> str:
         """What it does."""

@@ -30,7 +30,15 @@ class PlanExperiment(Action):
         hypothesis_in(session, self.experiment.hypothesis)
         if session.experiment(self.experiment.id) is not None:
             raise Refused(f"there is an experiment {self.experiment.id} already")
-        return changed(session, experiments=(*session.experiments, self.experiment))
+        planned = changed(
+            self.experiment,
+            status=ExperimentStatus.PLANNED,
+            run="",
+            result=None,
+            started=None,
+            ended=None,
+        )
+        return changed(session, experiments=(*session.experiments, planned))
 
     def said(self, session: Session) -> str:
         """What it does."""

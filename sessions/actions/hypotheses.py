@@ -30,10 +30,9 @@ class AddHypothesis(Action):
         new = self.hypothesis
         if session.hypothesis(new.id) is not None:
             raise Refused(f"there is a hypothesis {new.id} already")
-        same = _spoken(new.statement)
-        twin = next((h for h in session.hypotheses if _spoken(h.statement) == same), None)
-        if twin is not None:
-            raise Refused(f"that is {twin.id} already: {clipped(twin.statement)}")
+        _refuse_twin(session, new.statement)
+        if new.status is HypothesisStatus.CONFIRMED and not new.evidence:
+            raise Refused(f"{new.id} has no evidence yet, and is not confirmed without")
         if not new.history:
             why = self.reason or "as first stated"
             first = ConfidenceChange(
@@ -60,6 +59,7 @@ class EditHypothesis(Action):
         old = hypothesis_in(session, self.id)
         if not self.statement.strip():
             raise Refused("a hypothesis needs a statement")
+        _refuse_twin(session, self.statement, but=self.id)
         new = changed(old, statement=self.statement, cause=self.cause)
         return changed(session, hypotheses=swapped(session.hypotheses, old, new))
 
@@ -199,6 +199,13 @@ class MoveHypothesis(Action):
     def said(self, session: Session) -> str:
         """What it does."""
         return f"moved {self.id} {'up' if self.by < 0 else 'down'}"
+
+
+def _refuse_twin(session: Session, statement: str, but: str = "") -> None:
+    same = _spoken(statement)
+    for known in session.hypotheses:
+        if known.id != but and _spoken(known.statement) == same:
+            raise Refused(f"that is {known.id} already: {clipped(known.statement)}")
 
 
 def _spoken(statement: str) -> str:

@@ -77,7 +77,7 @@ def _node_list(found: re.Match[str], names: Pseudonyms) -> str:
     stem, numbers = found["stem"], found["numbers"]
     is_list = _LIST_CONTEXT.search(found.string[max(0, found.start() - 240) : found.start()])
     is_padded = re.search(r"(?:^|[,-])0\d", numbers) is not None
-    if stem == "host-" or not (is_list or stem.endswith("-") or is_padded):
+    if stem.startswith(("host-", "user-")) or not (is_list or stem.endswith("-") or is_padded):
         return found.group()
     called = [names.host(stem + number) for number in _expanded(numbers)]
     return f"host-[{_ranges([int(name.partition('-')[2]) for name in called])}]"

@@ -20,6 +20,8 @@ from .secrets import mask_secrets
 from .values import is_secret
 
 _DEEPEST = 100
+_MOST_ROUNDS = 5
+"""What is learned from one place may show in another, so it is done until nothing changes."""
 _FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 
 
@@ -51,6 +53,13 @@ class Masker:
         text = mask_secrets(text)
         if not self.redacts:
             return text
+        for _ in range(_MOST_ROUNDS):
+            before, text = text, self._redacted(text)
+            if text == before:
+                break
+        return text
+
+    def _redacted(self, text: str) -> str:
         text = replace_links(text, self._names, self._paths)
         text = replace_people(text, self._names)
         text = self._paths.shorten_all(text)

@@ -9,7 +9,7 @@ from .host_names import HERE, is_hostlike
 from .pseudonyms import Pseudonyms
 from .word_set import words
 
-_NAME = r"(?P<user>[A-Za-z_][\w.-]{0,39})"
+_NAME = r"(?P<user>[A-Za-z_][\w.-]{0,39}+)(?!\[)"
 _SAID = tuple(
     re.compile(pattern, re.ASCII)
     for pattern in (
@@ -30,7 +30,7 @@ _AT = re.compile(
     r"(?P<host>[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,6})(?![\w@])",
     re.ASCII,
 )
-_NO_USERS = words("none null true false user str string default unknown and or the")
+_NO_USERS = words("none null true false user host str string default unknown and or the")
 _METRICS = words(
     "precision recall hits hit acc accuracy prec map ndcg mrr top ap ar r p f1 pass bleu em hr "
     "iou auc err error loss step epoch"

@@ -87,7 +87,11 @@ def _words(known: Mapping[str, str], families: Iterable[str]) -> re.Pattern[str]
     hosts = _union(name for name in longest if known[name] == "host")
     stems = _union(sorted(families, key=len, reverse=True))
     # `jdoe1234` is no part of another word: it may be grown together with one.
-    grown = _union(n for n in longest if len(n) >= 6 and n.isalnum() and not n.isalpha())
+    grown = _union(
+        name
+        for name in longest
+        if known[name] == "user" and len(name) >= 6 and name.isalnum() and not name.isalpha()
+    )
     forms = (
         (users, rf"(?<![A-Za-z0-9])(?:{users})(?![A-Za-z0-9])"),
         # A host of the same domain is another one.

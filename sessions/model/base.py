@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+def writable(text: str) -> str:
+    """Text as it can be written down: names of files may hold bytes that are no text."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 class Part(BaseModel):
@@ -13,3 +20,10 @@ class Part(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="strings")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _can_be_written(cls, values: Any) -> Any:
+        if isinstance(values, dict):
+            return {k: writable(v) if isinstance(v, str) else v for k, v in values.items()}
+        return values

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mltd.analyzers.core.verdict import Diagnosis
 from mltd.sessions.actions.checks import ObserveChecks
-from mltd.sessions.actions.every import AUTOMATIC, AnyAction
+from mltd.sessions.actions.every import AnyAction
 from mltd.sessions.actions.records import AddRun, Prefill, RecordDiagnosis
 from mltd.sessions.adopting import record_of
 from mltd.sessions.checks import is_news, missing, observed, suggest
@@ -19,6 +20,7 @@ from mltd.sessions.model.constraints import Constraints
 from mltd.sessions.model.result import BeforeAfter
 from mltd.sessions.model.run_ref import FilePrint, RunPart, RunRef
 from mltd.sessions.model.session import Session
+from mltd.sessions.prints import is_same_file
 from mltd.sessions.storage.open_session import OpenSession
 from mltd.sessions.storage.saver import Saving
 from mltd.sessions.storage.store import SessionStore
@@ -116,10 +118,17 @@ class Desk:
 
         `Refused` if the rules do not allow it; what came before it stays done.
         """
-        if self._opened is None and any(action.op not in AUTOMATIC for action in actions):
-            self._create()
-        target = self._draft if self._opened is None else self._opened
-        return [target.do(action) for action in actions]
+        if self._opened is not None:
+            return [self._opened.do(action) for action in actions]
+        done: list[Entry] = []
+        try:
+            for action in actions:
+                done.append(self._draft.do(action))
+        finally:
+            # Only now: what was refused is not worth a file.
+            if any(not entry.is_automatic for entry in done):
+                self._create()
+        return done
 
     def undo(self) -> Entry | None:
         """Take the last thing back."""
@@ -174,9 +183,12 @@ class Desk:
 
     def close(self) -> list[str]:
         """Let go of the files; sentences about what could not be saved."""
+        self.on_saving = None
+        if self.needs_retry and not self.retry():
+            return [f"{self._trouble}; {self._rescue()}"]
         opened = self._opened
         if opened is None:
-            return [self._trouble] if self._trouble else []
+            return []
         opened.on_saving = None
         lost = opened.close()
         if not lost:
@@ -184,6 +196,16 @@ class Desk:
         rescued = opened.rescue()
         where = f"; a copy is in {rescued}" if rescued is not None else ""
         return [f"{len(lost)} changes of the session could not be saved{where}"]
+
+    def _rescue(self) -> str:
+        """Keep what has no file in a temporary one, as a last resort."""
+        try:
+            path = self.save_elsewhere(os.path.join(tempfile.gettempdir(), "mltd-sessions"))
+        except (OSError, SessionError):
+            return "what was done is lost"
+        assert self._opened is not None
+        is_lost = bool(self._opened.close())
+        return "what was done is lost" if is_lost else f"a copy of it is in {path}"
 
     def _saving_changed(self, _: object = None) -> None:
         if self.on_saving is not None:
@@ -202,6 +224,7 @@ class Desk:
         known = self.run_of(location, files)
         if known is not None and (known.files or not files):
             return known
+        known = known or self._moved(files)
         run = RunRef(
             id=known.id if known else self.triage.new_id("R"),
             location=location,
@@ -213,6 +236,15 @@ class Desk:
         if not self.why_read_only:
             self.do(AddRun(run=run))
         return run
+
+    def _moved(self, files: Sequence[FilePrint]) -> RunRef | None:
+        """The run that these files are, if they were elsewhere when the session last saw them."""
+        for run in self.session.runs:
+            for old in run.files:
+                if any(is_same_file(old, new.path) for new in files):
+                    # What still is where it was has a twin, not a new place.
+                    return None if is_same_file(old, old.path) else run
+        return None
 
     def see(self, run: RunRef, gathered: Gathered, diagnosis: Diagnosis | None) -> None:
         """Take in what a run shows; only what is new is written down."""

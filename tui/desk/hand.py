@@ -187,11 +187,17 @@ class Hand:
             self._ask(status_form(found, HypothesisStatus.PARKED))
 
     def _confidence(self, row: str, amount: int) -> None:
-        if (found := self._belief(row)) is not None:
+        found = self._belief(row)
+        if found is None:
+            self._room.complain("point at a hypothesis to be surer of it, or less sure")
+        else:
             self._ask(confidence_form(found, amount * STEP))
 
     def _add_evidence(self, row: str, amount: int) -> None:
-        if (found := self._belief(row)) is not None:
+        found = self._belief(row)
+        if found is None:
+            self._room.complain("point at a hypothesis to add evidence to it")
+        else:
             runs = [(run.id, run.label) for run in self._session.runs]
             self._ask(evidence_form(found.id, run=found.run, runs=runs))
 
@@ -326,11 +332,10 @@ class Hand:
         """A person confirms what the app has read."""
         topic = Topic(row)
         fact = self._session.constraints.facts.get(topic)
-        if fact is None:
+        if fact is None or not fact.is_prefilled:
             self._answer(row, amount)
         else:
-            source = "person" if fact.is_prefilled else "log"
-            self._do(SetFact(topic=topic, fact=changed(fact, source=source)))
+            self._do(SetFact(topic=topic, fact=changed(fact, source="person")))
 
     def _remove_fact(self, row: str, amount: int) -> None:
         self._do(SetFact(topic=Topic(row), fact=None))

@@ -99,7 +99,8 @@ def trend(values: Floats, points: int = TREND_POINTS) -> tuple[float, ...]:
 
 def _logs(files: RunFiles) -> tuple[str, ...]:
     paths = files.paths(Purpose.LOG, Purpose.METRICS)[:MOST_LOGS]
-    return tuple(os.path.abspath(path) for path in paths)
+    # As a session writes them down: names may hold bytes that are no text.
+    return tuple(os.path.abspath(p).encode(errors="backslashreplace").decode() for p in paths)
 
 
 def _headline(run: Run, diagnosis: Diagnosis | None) -> str:

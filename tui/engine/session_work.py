@@ -20,6 +20,7 @@ def facts_of(followed: FollowedRun) -> Facts:
     from pydantic import TypeAdapter
 
     from mltd.sessions.facts.gather import gather
+    from mltd.sessions.model.base import writable
     from mltd.sessions.model.run_ref import FilePrint
     from mltd.sessions.prints import print_of
 
@@ -27,7 +28,7 @@ def facts_of(followed: FollowedRun) -> Facts:
     paths = followed.files.paths(Purpose.LOG, Purpose.METRICS)
     prints = tuple(print_of(os.path.abspath(path)) for path in paths)
     packed = TypeAdapter(tuple[FilePrint, ...]).dump_json(prints).decode()
-    location = location_of(followed.files)
+    location = writable(location_of(followed.files))
     return Facts(followed.number, location, gathered.model_dump_json(), packed)
 
 

@@ -12,6 +12,7 @@ from mltd.sessions.actions.experiments import (
     EditExperiment,
     LinkRun,
     MoveExperiment,
+    PlanExperiment,
     RecordResult,
     RemoveExperiment,
     StartExperiment,
@@ -171,3 +172,11 @@ def test_it_is_moved_among_those_of_its_hypothesis() -> None:
 def test_what_is_not_there_cannot_be_acted_upon(action: AnyAction) -> None:
     with pytest.raises(Refused, match="there is no experiment E9"):
         after(*PLANNED, action)
+
+
+def test_a_plan_is_only_a_plan() -> None:
+    done = plan().experiment.model_copy(
+        update={"status": ExperimentStatus.PASSED, "result": result(Outcome.PASSED), "run": "R9"}
+    )
+    (planned,) = after(add(), PlanExperiment(experiment=done)).experiments
+    assert (planned.status, planned.result, planned.run) == (ExperimentStatus.PLANNED, None, "")

@@ -8,6 +8,7 @@ from mltd.analyzers.core.finding import Basis
 from mltd.sessions.actions.every import AnyAction
 from mltd.sessions.actions.hypotheses import (
     AddEvidence,
+    AddHypothesis,
     EditHypothesis,
     MoveHypothesis,
     RemoveEvidence,
@@ -48,6 +49,19 @@ def test_it_can_be_said_better() -> None:
     assert edited.hypotheses[0].cause == "bad_data"
     with pytest.raises(Refused, match="needs a statement"):
         after(add(), EditHypothesis(id="H1", statement="  "))
+
+
+def test_it_cannot_be_said_like_another() -> None:
+    with pytest.raises(Refused, match="that is H1 already"):
+        after(add("H1", "LR too high"), add("H2"), EditHypothesis(id="H2", statement="lr too high"))
+    same = after(add("H1", "LR too high"), EditHypothesis(id="H1", statement="lr too high"))
+    assert same.hypotheses[0].statement == "lr too high"
+
+
+def test_none_begins_confirmed_without_evidence() -> None:
+    sure = add().hypothesis.model_copy(update={"status": HypothesisStatus.CONFIRMED})
+    with pytest.raises(Refused, match="no evidence"):
+        after(AddHypothesis(hypothesis=sure))
 
 
 def test_it_goes_with_its_experiments() -> None:

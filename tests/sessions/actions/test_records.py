@@ -149,6 +149,14 @@ def test_an_item_is_ticked_begun_and_opened_again() -> None:
         after(MarkCheck(item="tea", state=MarkState.DONE))
 
 
+def test_a_tick_that_is_taken_back_leaves_the_item_to_the_app_again() -> None:
+    tick, untick = (MarkCheck(item="logs", state=s) for s in (MarkState.DONE, MarkState.OPEN))
+    seen = ObserveChecks(marks=(CheckMark(item="logs", state=MarkState.DONE),))
+    assert after(tick, untick).marks == {}
+    assert after(tick, untick, seen).marks["logs"].by == "app"
+    assert after(seen, untick, seen).marks["logs"].state is MarkState.OPEN
+
+
 def test_a_waiver_without_a_reason_is_none() -> None:
     with pytest.raises(Refused, match="a waiver needs a reason"):
         after(MarkCheck(item="seeds", state=MarkState.WAIVED, reason=" "))

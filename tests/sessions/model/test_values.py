@@ -130,3 +130,9 @@ def test_every_topic_has_words_and_only_people_are_not_prefilled() -> None:
     assert not Fact(value="x").is_prefilled
     with pytest.raises(ValidationError):
         Fact(value="")
+
+
+def test_a_name_that_is_no_text_can_be_written_down() -> None:
+    run = RunRef(id="R1", location="/runs/b\udcff.log", added=AT)
+    assert run.location == r"/runs/b\udcff.log"
+    assert RunRef.model_validate_json(run.model_dump_json()) == run
