@@ -43,6 +43,8 @@ class ExperimentingApp(TriagingApp):
         """Experiments that wait for the facts about the run they are to be linked with."""
         self._tickets: dict[int, tuple[Desk, str]] = {}
         self._compared_at: dict[str, float | None] = {}
+        self._recorded: set[tuple[str, str, str]] = set()
+        """Verdicts that were written down unasked: one that is undone stays undone."""
         self._verdict_screen: tuple[int, CompareScreen] | None = None
 
     def begin_triage(self) -> None:
@@ -171,7 +173,10 @@ class ExperimentingApp(TriagingApp):
         is_told = known is not None and (known.outcome, known.summary) == (
             result.outcome, result.summary,
         )  # fmt: skip
-        if not is_told and experiment.status.value in ("running", "inconclusive"):
+        verdict = (desk.session.id, experiment.id, result.summary)
+        is_open = experiment.status.value in ("running", "inconclusive")
+        if is_open and not is_told and verdict not in self._recorded:
+            self._recorded.add(verdict)
             self.record(desk, experiment.id, result)
 
     def record(self, desk: Desk, name: str, result: BeforeAfter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -39,6 +40,8 @@ from .escaping import printable
 from .headless import UNUSABLE, complain, find_runs
 
 _STDOUT = (None, "-")
+_HEADER = b'{"schema":'
+"""How every journal begins."""
 
 
 class _Read(NamedTuple):
@@ -90,12 +93,21 @@ def _subject(name: str) -> tuple[Session, _Read]:
     store = SessionStore()
     path = Path(os.path.expanduser(name)) if name.strip() and "\0" not in name else None
     if path is not None and os.path.lexists(path) and not _is_session_id(store, name):
-        if path.name == JOURNAL or (path / JOURNAL).is_file():
+        if path.name == JOURNAL or (path / JOURNAL).is_file() or _is_journal(path):
             return _with_runs(store.load(path).session)
         return _of_run(store, name)
     if "/" in name or any(sign in name for sign in "*?"):
         return _of_run(store, name)
     return _with_runs(store.load(store.find(name)).session)
+
+
+def _is_journal(path: Path) -> bool:
+    """True for a copy of a journal, whatever it is called: one that was rescued, for instance."""
+    if path.suffix != ".jsonl" or not path.is_file():
+        return False
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(len(_HEADER)) == _HEADER
+    return False
 
 
 def _is_session_id(store: SessionStore, name: str) -> bool:

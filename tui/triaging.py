@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 LOAD_AFTER = 0.3
 """Seconds after the first picture: what checks sessions takes a tenth of a second to load."""
+REFRESH_EVERY = 5.0
+"""Seconds between two looks at a session that another app works on."""
 ASK_EVERY = 20.0
 """Seconds between two looks at the facts of a run that keeps growing."""
 
@@ -76,11 +79,26 @@ class TriagingApp(PickingApp):
         self._asked: dict[int, float] = {}
         self._looking: set[int] = set()
         self._adoptions: list[tuple[int, Finding | None, RootCause | None]] = []
-        self._was_unsaved = False
+        self._unsaved: set[Desk] = set()
+        """Sessions of which the user knows that they could not be saved."""
 
     def begin_triage(self) -> None:
         """Load what sessions need, now that nobody waits for a picture."""
         self.set_timer(LOAD_AFTER, self._load)
+        self.set_interval(REFRESH_EVERY, self._refresh)
+
+    def _refresh(self) -> None:
+        """Look what somebody else does to a session that is only read here."""
+        desk = self.desk
+        if desk is None or not desk.why_read_only:
+            return
+
+        def look() -> None:
+            with contextlib.suppress(MltdError, OSError):
+                if desk.refresh():
+                    self.call_from_thread(self.show_desk)
+
+        self.run_worker(look, thread=True, group="sessions", exit_on_error=False)
 
     def _load(self) -> None:
         def load() -> None:
@@ -122,6 +140,7 @@ class TriagingApp(PickingApp):
         """Another run is looked at: so is its session."""
         self.desk = self._desk_of.get(run)
         if self.desk is None and self.book.of(run).diagnosis is not None:
+            self._asked.pop(run, None)
             self._want_facts(run)
         self.show_desk()
 
@@ -197,7 +216,9 @@ class TriagingApp(PickingApp):
         desk.see(run, Gathered.model_validate_json(facts.gathered), known.diagnosis)
         self._desk_of[facts.run] = desk
         if facts.run == self.book.selected:
-            self.desk = desk
+            # A session that was opened from the list stays, though its run may be gone.
+            if self.desk is None or any(run == facts.run for run, _, _ in self._adoptions):
+                self.desk = desk
             self._adopt_waiting()
         self.show_desk()
 
@@ -224,27 +245,30 @@ class TriagingApp(PickingApp):
 
     def _show_saving(self) -> None:
         desk, pane = self.desk, self.main_screen.checklist
-        if desk is None or pane is None:
-            return
-        saving = pane.saving = desk.saving
-        is_unsaved = saving.state == "unsaved"
-        if is_unsaved and not self._was_unsaved:
+        if desk is not None and pane is not None:
+            pane.saving = desk.saving
+        for one in self._desks:
+            self._tell_saving(one)
+
+    def _tell_saving(self, desk: Desk) -> None:
+        """Say once that a session cannot be saved, and once that it can be again."""
+        saving = desk.saving
+        if saving.state == "unsaved" and desk not in self._unsaved:
+            self._unsaved.add(desk)
             said = (
                 f"{saving.problem}\nyour work goes on and is tried again; s in the checklist (6) "
             )
             said += "saves it elsewhere"
             self.notify(said, title="NOT SAVED", severity="error", timeout=20, markup=False)
             if desk.needs_retry:
-                self.set_timer(desk.retry_after, self._retry)
-        if self._was_unsaved and saving.state == "saved":
+                self.set_timer(desk.retry_after, lambda: self._retry(desk))
+        if saving.state == "saved" and desk in self._unsaved:
+            self._unsaved.discard(desk)
             self.notify("everything is on disk again", title="Saved", timeout=4, markup=False)
-        self._was_unsaved = is_unsaved
 
-    def _retry(self) -> None:
-        for desk in self._desks:
-            if not desk.retry():
-                self.set_timer(desk.retry_after, self._retry)
-                break
+    def _retry(self, desk: Desk) -> None:
+        if not desk.retry():
+            self.set_timer(desk.retry_after, lambda: self._retry(desk))
         self.show_desk()
 
     @property
@@ -276,7 +300,8 @@ class TriagingApp(PickingApp):
     def on_main_screen_adopted(self, event: MainScreen.Adopted) -> None:
         """Keep a finding or a cause as a hypothesis."""
         self._adoptions.append((event.run, event.finding, event.cause))
-        if self.desk is not None and self._desk_of.get(event.run) is self.desk:
+        if (desk := self._desk_of.get(event.run)) is not None:
+            self.desk = desk
             self._adopt_waiting()
         else:
             self._want_facts(event.run)
@@ -326,8 +351,8 @@ class TriagingApp(PickingApp):
 
     def kept_sessions(self) -> list[str]:
         """What was worked on, and how to get a report of it."""
-        kept = [desk.session for desk in self._desks if not desk.is_draft]
-        return [f"session {one.title}: mltd-tui report {one.id}" for one in kept]
+        kept = [desk for desk in self._desks if desk.reference]
+        return [f"session {one.session.title}: mltd-tui report {one.reference}" for one in kept]
 
     def close_sessions(self) -> list[str]:
         """Let go of all sessions: what to say in the terminal that is left."""

@@ -96,6 +96,15 @@ def test_a_session_is_found_by_whatever_it_is_called(
     assert "asked the data team" in capsys.readouterr().out
 
 
+def test_a_journal_that_was_rescued_is_reported_like_any_other(
+    kept: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rescued = tmp_path / "mltd-rescued-1234.jsonl"
+    rescued.write_bytes((SessionStore().folder / kept / "journal.jsonl").read_bytes())
+    assert run_report(str(rescued)) == 0
+    assert "asked the data team" in capsys.readouterr().out
+
+
 def test_without_a_place_it_goes_to_stdout_with_text_plots_alone(
     log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

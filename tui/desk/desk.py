@@ -79,6 +79,14 @@ class Desk:
         return "" if self._opened is None else self._opened.why_read_only
 
     @property
+    def reference(self) -> str:
+        """Under which name the headless commands find the session; empty if it has no file."""
+        if self._opened is None:
+            return ""
+        is_usual = self._opened.path.parent == self._store.folder
+        return self.session.id if is_usual else str(self._opened.path)
+
+    @property
     def saving(self) -> Saving:
         """Whether what was done is on disk."""
         if self._opened is not None:
@@ -137,6 +145,10 @@ class Desk:
     def redo(self) -> Entry | None:
         """Do it again."""
         return self._draft.redo() if self._opened is None else self._opened.redo()
+
+    def refresh(self) -> bool:
+        """Read what another app has written meanwhile; true if there was something."""
+        return self._opened is not None and self._opened.refresh()
 
     def retry(self) -> bool:
         """Try again to create the session; true if there is nothing left to try."""
