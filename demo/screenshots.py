@@ -1,26 +1,40 @@
 """Draw the pictures of the documentation from the demo: `make screenshots`.
 
 The recordings are replayed to their end, the real engine reads them, and the app is drawn
-without a terminal. Nothing is posed but the clock.
+without a terminal. Nothing is posed but the clock: for pictures of an experiment, the training
+that diverges and the one that does not are run on the spot. They do not log their throughput, which
+tells what else the machine had to do, and would decide the verdict by chance.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from textual.pilot import Pilot
 
-from mltd.tui.app import MltdApp, Wanted
+from mltd.tui.app import HINTS, MltdApp, Wanted
 from mltd.tui.bridge import Bridge
 from mltd.tui.engine.protocol import Open
+from mltd.tui.preferences import Memory
 from mltd.tui.replay import Replay
+from mltd.tui.screens.form import FormScreen
 from mltd.tui.terminal import Terminal
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+DEMO = Path(__file__).parent
+IMAGES = DEMO.parent / "docs" / "images"
+BROKEN, CURED = "lr-1.2", "lr-0.4"
 Scene = Callable[[MltdApp, Pilot[None]], Awaitable[None]]
 
 
@@ -75,6 +89,52 @@ async def _compare(app: MltdApp, pilot: Pilot[None]) -> None:
     await _press(pilot, *"healthy", "enter")
 
 
+async def _checklist(app: MltdApp, pilot: Pilot[None]) -> None:
+    """A finding that became a hypothesis, an experiment, and a cause that is confirmed."""
+    await _press(pilot, "3", "h")
+    await _until(pilot, lambda: app.desk is not None and bool(app.desk.session.hypotheses))
+    await _press(pilot, "6", "e")
+    await _until(pilot, lambda: isinstance(app.screen, FormScreen))
+    await _press(pilot, "ctrl+s")
+    await _until(pilot, lambda: app.screen is app.main_screen)
+    await _press(pilot, "space", "L")
+    await _press(pilot, *CURED, "enter")
+    await _until(pilot, lambda: app.desk is not None and "E1" in app.desk.live)
+    app.clear_notifications()
+
+
+async def _verdict(app: MltdApp, pilot: Pilot[None]) -> None:
+    """The same, with the curves of both runs on logarithmic axes."""
+    await _checklist(app, pilot)
+    await _press(pilot, "v")
+    await _settle(pilot)
+    await _press(pilot, "shift+tab", "y", "j", "y", "k", "tab")
+
+
+@cache
+def _pair() -> Path:
+    """A folder with the diverging training, and the same with a third of its learning rate."""
+    folder = Path(tempfile.mkdtemp(prefix="mltd-demo-"))
+    atexit.register(shutil.rmtree, folder)
+    script = (DEMO / "trainings" / "diverging_learning_rate.py").read_text()
+    for measured in (" samples_per_sec=%.0f", ", step * BATCH / (time.perf_counter() - started)"):
+        if measured not in script:
+            raise SystemExit(f"the training logs its throughput in another way: no {measured!r}")
+        script = script.replace(measured, "")
+    trainings = []
+    for name in (BROKEN, CURED):
+        room = folder / name
+        room.mkdir()
+        rate = name.removeprefix("lr-")
+        (room / "train.py").write_text(re.sub(r"(?m)^PEAK_LR = .*$", f"PEAK_LR = {rate}", script))
+        with (room / "train.log").open("wb") as log:
+            command = [sys.executable, "-u", "train.py"]
+            trainings.append(subprocess.Popen(command, cwd=room, stdout=log, stderr=log))
+    if any(training.wait() for training in trainings):
+        raise SystemExit("the trainings for the pictures failed; is torch installed?")
+    return folder
+
+
 MAIN = "diverging-learning-rate"
 PICTURES = (
     Picture("overview", MAIN, _overview, (140, 40)),
@@ -90,6 +150,8 @@ PICTURES = (
     Picture("heat-map", "vanishing-gradients", _heat),
     Picture("picker", MAIN, _picker),
     Picture("compare", MAIN, _compare, (120, 40)),
+    Picture("checklist", BROKEN, _checklist, (120, 40)),
+    Picture("verdict", BROKEN, _verdict, (120, 40)),
     Picture("help", MAIN, _help),
     Picture("ascii", MAIN, _overview, (80, 24), is_unicode=False),
 )
@@ -97,15 +159,20 @@ PICTURES = (
 
 async def draw(picture: Picture, replay: Replay, folder: Path) -> None:
     """Draw one picture once everything on it has come."""
-    wish = Open((str(replay.directory),))
+    is_pair = picture.run == BROKEN
+    directory = _pair() if is_pair else replay.directory
+    wish = Open((str(directory),))
     terminal = Terminal(is_unicode=picture.is_unicode, colours=1 << 24)
     app = MltdApp(Wanted(wish, picture.theme), Bridge(wish), terminal=terminal)
     async with app.run_test(size=picture.size) as pilot:
-        await _until(pilot, lambda: len(app.book.rows) == len(replay.recordings))
+        count = 2 if is_pair else len(replay.recordings)
+        await _until(pilot, lambda: len(app.book.rows) == count)
         number = next(n for n, row in app.book.rows.items() if row.name == picture.run)
         app.main_screen.select(number)
         await _until(pilot, lambda: app.book.current.diagnosis is not None)
-        await _until(pilot, lambda: len({row.state for row in app.book.rows.values()} - {""}) > 1)
+        states = 1 if is_pair else 2
+        known = app.book.rows
+        await _until(pilot, lambda: len({row.state for row in known.values()} - {""}) >= states)
         await _settle(pilot)
         await picture.scene(app, pilot)
         await _settle(pilot)
@@ -135,7 +202,11 @@ def main() -> None:
         replay.finish()
         for picture in PICTURES:
             if not options.names or picture.name in options.names:
-                asyncio.run(draw(picture, replay, options.into))
+                with tempfile.TemporaryDirectory(prefix="mltd-state-") as state:
+                    # What the user has done and chosen is nobody's business, and on no picture.
+                    os.environ["XDG_STATE_HOME"] = state
+                    Memory().remember(hints_seen=HINTS)
+                    asyncio.run(draw(picture, replay, options.into))
                 print(picture.name)
 
 

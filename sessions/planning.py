@@ -139,7 +139,7 @@ def _rollback(fix: SuggestedFix | None) -> str:
         return ""
     if not fix.reversible:
         return f"cannot be taken back: keep the checkpoint and the code from before ({fix.change})"
-    return f"take the change back: {fix.change}"
+    return f"take back the change ({fix.change})"
 
 
 def _success(hypothesis: Hypothesis, cause: str, metrics: Sequence[str]) -> tuple[Criterion, ...]:

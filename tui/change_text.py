@@ -78,7 +78,8 @@ def _verdict_of(row: CompareRow, difference: float, larger: float) -> Verdict:
     is_near = low is not None and high is not None and low >= -_NEAR and high <= _NEAR
     if abs(difference) <= _SAME * larger or (might_be_nothing and is_near):
         return Verdict.SAME
-    if might_be_nothing:
+    if might_be_nothing or (low is None and row.needed):
+        # Too few points for an interval are too few to tell.
         return Verdict.UNCLEAR
     if row.smaller_is_better is None:
         return Verdict.UP if difference > 0 else Verdict.DOWN

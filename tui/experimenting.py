@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mltd.sessions.model.experiment import Experiment
     from mltd.sessions.model.result import BeforeAfter
     from mltd.sessions.model.run_ref import RunPart, RunRef
+    from mltd.sessions.model.session import Session
 
     from .desk.desk import Desk
     from .screens.compare import CompareScreen
@@ -42,7 +43,8 @@ class ExperimentingApp(TriagingApp):
         self._linking: dict[int, str] = {}
         """Experiments that wait for the facts about the run they are to be linked with."""
         self._tickets: dict[int, tuple[Desk, str]] = {}
-        self._compared_at: dict[str, float | None] = {}
+        self._compared_at: dict[tuple[str, str], object] = {}
+        """State and last line of the run when it was last compared, by session and experiment."""
         self._recorded: set[tuple[str, str, str]] = set()
         """Verdicts that were written down unasked: one that is undone stays undone."""
         self._verdict_screen: tuple[int, CompareScreen] | None = None
@@ -76,7 +78,7 @@ class ExperimentingApp(TriagingApp):
     # -- linking --------------------------------------------------------------------------
 
     def link_run(self, experiment: str, number: int) -> None:
-        """The run that came out of an experiment was named."""
+        """The run that came out of an experiment was named; without one it is the baseline."""
         if self.desk is None:
             return
         self._linking[number] = experiment
@@ -87,16 +89,21 @@ class ExperimentingApp(TriagingApp):
         """A run that is to be linked is an experiment's."""
         from mltd.sessions.model.run_ref import RunPart
 
-        return RunPart.EXPERIMENT if run in self._linking else super().part_of(run)
+        is_experiment = bool(self._linking.get(run))
+        return RunPart.EXPERIMENT if is_experiment else super().part_of(run)
 
     def _link(self, number: int, experiment: str) -> None:
         from mltd.sessions.actions.experiments import LinkRun
+        from mltd.sessions.actions.records import SetRunPart
+        from mltd.sessions.model.run_ref import RunPart
 
         run = self._ref_of(number)
         if run is None:
             self.complain("this run cannot be linked: nothing is known about its files")
             return
-        if self.change(lambda desk: desk.do(LinkRun(id=experiment, run=run.id))):
+        if not experiment:
+            self.change(lambda desk: desk.do(SetRunPart(id=run.id, part=RunPart.BASELINE)))
+        elif self.change(lambda desk: desk.do(LinkRun(id=experiment, run=run.id))):
             self.compare_experiment(experiment)
 
     # -- before and after -----------------------------------------------------------------
@@ -111,9 +118,11 @@ class ExperimentingApp(TriagingApp):
             if number is None or experiment.status.value not in ("running", "inconclusive"):
                 continue
             status = self.book.of(number).status
-            written = status.last_line_at if status is not None else None
-            if self._compared_at.get(experiment.id, -1.0) != written:
-                self._compared_at[experiment.id] = written
+            # The state too: a run that fell silent is over, though no line came.
+            seen = (status.state, status.last_line_at) if status is not None else ()
+            key = (self.desk.session.id, experiment.id)
+            if self._compared_at.get(key) != seen:
+                self._compared_at[key] = seen
                 self.compare_experiment(experiment.id)
 
     def compare_experiment(self, name: str) -> int | None:
@@ -127,8 +136,15 @@ class ExperimentingApp(TriagingApp):
             return None
         ticket = FIRST_TICKET + len(self._tickets)
         self._tickets[ticket] = (desk, name)
-        wish = CompareRequest(ticket, before, after, experiment=experiment.model_dump_json())
-        self.bridge.send(wish)
+        self.bridge.send(
+            CompareRequest(
+                ticket,
+                before,
+                after,
+                experiment=experiment.model_dump_json(),
+                onset=onset_of(desk.session, experiment),
+            )
+        )
         return ticket
 
     def _sides(self, desk: Desk, experiment: Experiment) -> tuple[int | None, int | None]:
@@ -254,3 +270,19 @@ class ExperimentingApp(TriagingApp):
         result = desk.live.get(experiment)
         if result is not None:
             self.record(desk, experiment, result)
+
+
+def onset_of(session: Session, experiment: Experiment) -> float | None:
+    """The step by which all that a hypothesis explains had shown itself."""
+    hypothesis = session.hypothesis(experiment.hypothesis)
+    first = session.run(experiment.baseline or (hypothesis.run if hypothesis else ""))
+    record = session.diagnosis_of(first.id) if first is not None else None
+    found = record.body.get("findings") if record is not None else None
+    steps = [
+        finding.get("first_step")
+        for finding in (found if isinstance(found, list) else ())
+        if isinstance(finding, dict)
+        and hypothesis is not None
+        and finding.get("id") in hypothesis.explains
+    ]
+    return max((float(step) for step in steps if isinstance(step, int | float)), default=None)

@@ -124,7 +124,13 @@ class SessionKeepingApp(ExperimentingApp):
 
     def pick_run_for(self, experiment: str) -> None:
         """Let the user name the run that came out of an experiment."""
+        self._pick_neighbour(experiment, f"Run of {experiment}: pick it, or type its path")
 
+    def pick_baseline(self) -> None:
+        """Let the user name a run that did what this one should have done."""
+        self._pick_neighbour("", "A run that did well: pick it, or type its path")
+
+    def _pick_neighbour(self, experiment: str, title: str) -> None:
         def chosen(run: int | None) -> None:
             if run is not None:
                 self.link_run(experiment, run)
@@ -132,8 +138,7 @@ class SessionKeepingApp(ExperimentingApp):
         # What a run is compared with lies beside it as a rule.
         row = self.book.rows.get(self.book.selected)
         if row is not None:
-            self.bridge.send(Open((row.path,), is_survey=True))
-        title = f"Run of {experiment}: pick it, or type its whole path"
+            self.bridge.send(Open(_neighbourhood(row.path), is_survey=True))
         self._pick(chosen, title, left_out=self.book.selected)
 
     def point_at(self, row: str) -> None:
@@ -241,7 +246,8 @@ class SessionKeepingApp(ExperimentingApp):
             store.delete(event.id)
         except (MltdError, OSError) as problem:
             self.complain(str(problem))
-        self._asked.pop(self.book.selected, None)
+        # All its runs are without a session now, and those are looked for at once.
+        self._asked.clear()
         self.look_at_run(self.book.selected)
         self._refresh_list()
 
@@ -295,6 +301,7 @@ class SessionKeepingApp(ExperimentingApp):
             old.close()
             self._desks.remove(old)
             self._desk_of = {n: d for n, d in self._desk_of.items() if d is not old}
+            self._asked.clear()
         desk = self.open_desk(event.opened)
         self._turn_to(desk)
 
@@ -360,3 +367,12 @@ class SessionKeepingApp(ExperimentingApp):
         self.notify(
             f"{printable(news.path)}{beside}", title="Report written", timeout=10, markup=False
         )
+
+
+def _neighbourhood(folder: str) -> tuple[str, ...]:
+    """Where the other runs of an experiment are: in the same folder, or in those beside it."""
+    here = os.path.abspath(folder)
+    above, home = os.path.dirname(here), os.path.expanduser("~")
+    # Whatever holds homes or whole file systems is no folder of runs.
+    is_too_wide = above == here or home == above or home.startswith(above.rstrip("/") + "/")
+    return (here,) if is_too_wide else (here, above)

@@ -140,7 +140,6 @@ class TriagingApp(PickingApp):
         """Another run is looked at: so is its session."""
         self.desk = self._desk_of.get(run)
         if self.desk is None and self.book.of(run).diagnosis is not None:
-            self._asked.pop(run, None)
             self._want_facts(run)
         self.show_desk()
 

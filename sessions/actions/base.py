@@ -54,7 +54,7 @@ def swapped(items: Sequence[_Item], old: _Item, new: _Item) -> tuple[_Item, ...]
     return tuple(new if item is old else item for item in items)
 
 
-def changed(part: _Part, **values: Any) -> _Part:
+def changed(part: _Part, /, **values: Any) -> _Part:
     """Another state of a part, checked again: a copy alone would not look at its values."""
     return type(part).model_validate({**dict(part), **values})
 
@@ -62,6 +62,17 @@ def changed(part: _Part, **values: Any) -> _Part:
 def without(items: Sequence[_Item], gone: _Item) -> tuple[_Item, ...]:
     """The same items without one of them."""
     return tuple(item for item in items if item is not gone)
+
+
+def moved(items: Sequence[_Item], item: _Item, by: int) -> tuple[_Item, ...]:
+    """The same items with one of them further up or down; `Refused` if it is at the end."""
+    ordered = list(items)
+    place = ordered.index(item)
+    target = max(0, min(len(ordered) - 1, place + by))
+    if target == place:
+        raise Refused(f"it is the {'first' if by < 0 else 'last'} one already")
+    ordered.insert(target, ordered.pop(place))
+    return tuple(ordered)
 
 
 def clipped(text: str, most: int = 60) -> str:

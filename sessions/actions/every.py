@@ -40,6 +40,7 @@ from .records import (
     Rename,
     SetFact,
     SetOwner,
+    SetRunPart,
 )
 
 AnyAction = Annotated[
@@ -73,6 +74,7 @@ AnyAction = Annotated[
     | SetHypothesisStatus
     | SetOwner
     | SetPhase
+    | SetRunPart
     | StartExperiment,
     Field(discriminator="op"),
 ]

@@ -10,7 +10,7 @@ from ..model.experiment import Experiment, ExperimentStatus
 from ..model.hypothesis import HypothesisStatus
 from ..model.result import BeforeAfter, Outcome
 from ..model.session import Session
-from .base import Action, changed, clipped, experiment_in, hypothesis_in, swapped, without
+from .base import Action, changed, clipped, experiment_in, hypothesis_in, moved, swapped, without
 from .judgement import judged
 
 
@@ -202,9 +202,7 @@ class MoveExperiment(Action):
     def apply(self, session: Session, at: datetime) -> Session:
         """Move it as far as it goes."""
         old = experiment_in(session, self.id)
-        siblings = list(session.experiments_of(old.hypothesis))
-        place = siblings.index(old)
-        siblings.insert(max(0, min(len(siblings) - 1, place + self.by)), siblings.pop(place))
+        siblings = moved(session.experiments_of(old.hypothesis), old, self.by)
         others = tuple(e for e in session.experiments if e.hypothesis != old.hypothesis)
         return changed(session, experiments=(*others, *siblings))
 

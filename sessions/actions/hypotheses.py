@@ -10,7 +10,7 @@ from ..model.confidence import Confidence, ConfidenceChange
 from ..model.evidence import EvidenceRef
 from ..model.hypothesis import Hypothesis, HypothesisStatus
 from ..model.session import Session
-from .base import Action, changed, clipped, hypothesis_in, swapped, without
+from .base import Action, changed, clipped, hypothesis_in, moved, swapped, without
 
 
 class AddHypothesis(Action):
@@ -191,10 +191,7 @@ class MoveHypothesis(Action):
     def apply(self, session: Session, at: datetime) -> Session:
         """Move it as far as it goes."""
         old = hypothesis_in(session, self.id)
-        items = list(session.hypotheses)
-        place = items.index(old)
-        items.insert(max(0, min(len(items) - 1, place + self.by)), items.pop(place))
-        return changed(session, hypotheses=tuple(items))
+        return changed(session, hypotheses=moved(session.hypotheses, old, self.by))
 
     def said(self, session: Session) -> str:
         """What it does."""

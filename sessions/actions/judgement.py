@@ -43,6 +43,9 @@ def judged(
         reason = f"{experiment.id} passed: {result.summary}"
     elif result.outcome is Outcome.FAILED and experiment.purpose is Purpose.REPRODUCTION:
         reason = f"{experiment.id} did not reproduce it: {result.summary}"
+    elif result.outcome is Outcome.FAILED and _is_cured(result):
+        # That a change costs too much says nothing against the cause that it removes.
+        reason = f"{experiment.id} cured it at too high a price: {result.summary}"
     elif result.outcome is Outcome.FAILED:
         against = (*against, shown)
         if result.excludes_success:
@@ -75,6 +78,12 @@ def _before(hypothesis: Hypothesis, experiment: Experiment) -> tuple[Confidence,
     if not history or len(history) == len(hypothesis.history):
         return hypothesis.confidence, hypothesis.status
     return history[-1].confidence, HypothesisStatus.TESTING
+
+
+def _is_cured(result: BeforeAfter) -> bool:
+    """All that was to become better did; only a guarded metric suffered."""
+    wanted = [one.outcome for one in result.criteria if not one.is_guard]
+    return bool(wanted) and all(outcome is Outcome.PASSED for outcome in wanted)
 
 
 def _without(pieces: tuple[EvidenceRef, ...], piece: EvidenceRef) -> tuple[EvidenceRef, ...]:

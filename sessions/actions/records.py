@@ -8,7 +8,7 @@ from typing import Literal
 from ..errors import Refused
 from ..model.constraints import Fact, TimelineEntry, Topic
 from ..model.records import Decision, DiagnosisRecord, Note, Prevention
-from ..model.run_ref import RunRef
+from ..model.run_ref import RunPart, RunRef
 from ..model.session import Session
 from .base import Action, changed, clipped, swapped
 
@@ -84,6 +84,30 @@ class AddRun(Action):
     def said(self, session: Session) -> str:
         """What it does."""
         return f"added run {self.run.id}: {self.run.label}"
+
+
+class SetRunPart(Action):
+    """Say what a run is to the incident, such as the one that did what this should have done."""
+
+    op: Literal["set_run_part"] = "set_run_part"
+    id: str
+    part: RunPart
+
+    def apply(self, session: Session, at: datetime) -> Session:
+        """Set it."""
+        known = session.run(self.id) if self.id else None
+        if known is None:
+            raise Refused(f"there is no run {self.id} in this session")
+        is_only = [run.id for run in session.runs if run.part is RunPart.INCIDENT] == [self.id]
+        if is_only and self.part is not RunPart.INCIDENT:
+            raise Refused(f"{known.label} is the run that the incident is about")
+        new = changed(known, part=self.part)
+        return changed(session, runs=swapped(session.runs, known, new))
+
+    def said(self, session: Session) -> str:
+        """What it does."""
+        run = session.run(self.id) if self.id else None
+        return f"{run.label if run else self.id} is the {self.part.value}"
 
 
 class SetFact(Action):
@@ -216,7 +240,9 @@ class PutPrevention(Action):
 
     def said(self, session: Session) -> str:
         """What it does."""
-        return f"prevention: {clipped(self.prevention.text)}"
+        known = next((p for p in session.prevention if p.id == self.prevention.id), None)
+        is_done = self.prevention.is_done and (known is None or known.is_done)
+        return f"prevention{' done' if is_done else ''}: {clipped(self.prevention.text)}"
 
 
 class RemovePrevention(Action):

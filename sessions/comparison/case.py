@@ -24,6 +24,8 @@ class Case:
     after: Ending = SOUND
     is_running: bool = False
     """The run after the change goes on."""
+    onset: float | None = None
+    """Where the incident had shown itself in the run before."""
 
     def find(self, metric: str) -> Measured | None:
         """A metric by role or by name, whichever way it is spelled."""

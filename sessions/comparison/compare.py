@@ -32,10 +32,22 @@ def compare(
     at: datetime,
     is_running: bool = False,
     incident: str = "",
+    onset: float | None = None,
 ) -> BeforeAfter:
-    """The whole comparison; `incident` is the metric that the incident shows in, if known."""
+    """The whole comparison.
+
+    `incident` is the metric that the incident shows in, `onset` the step at which it had shown
+    itself, if they are known: no run is cured before it gets there.
+    """
     result, _ = compare_in_full(
-        before, after, experiment, names=names, at=at, is_running=is_running, incident=incident
+        before,
+        after,
+        experiment,
+        names=names,
+        at=at,
+        is_running=is_running,
+        incident=incident,
+        onset=onset,
     )
     return result
 
@@ -49,11 +61,12 @@ def compare_in_full(
     at: datetime,
     is_running: bool = False,
     incident: str = "",
+    onset: float | None = None,
 ) -> tuple[BeforeAfter, tuple[Measured, ...]]:
     """The comparison, and each metric with its points, the loss first, layers last."""
     views = (Glance(before), Glance(after))
     measured = _measured(pairs_of(*views), experiment, incident)
-    case = Case(measured, ending_of(views[0]), ending_of(views[1]), is_running)
+    case = Case(measured, ending_of(views[0]), ending_of(views[1]), is_running, onset)
     verdict = rule(case, experiment, incident)
     ordered = _ordered(case, verdict)
     result = BeforeAfter(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from . import wording
@@ -42,6 +44,25 @@ def survives(case: Case, one: Measured | None) -> Judged:
     place = float(before.x[-1])
     was = f"{_place(one.aligned.axis, place)}, where the run before failed"
     return _past(after, before, place, "", one, was)
+
+
+def falls_short(case: Case, one: Measured | None) -> Judged | None:
+    """What is still to come before the run after has been where the incident showed itself."""
+    if one is None or one.aligned.before is None or one.aligned.after is None:
+        return None
+    before, after = one.aligned.before, one.aligned.after
+    if not len(before.x) or not len(after.x) or one.aligned.axis == "final":
+        return None
+    # Up to its very end, not only as far as both have come.
+    lost = lost_place(replace(before, high=len(before.y)), kind_of(one.change.role))
+    known = [place for place in (case.onset, lost) if place is not None]
+    # A place that this axis does not have is counted on another one.
+    places = [place for place in known if before.x[0] <= place <= before.x[-1]]
+    if not places or float(after.x[-1]) > max(places):
+        return None
+    was = f"{_place(one.aligned.axis, max(places))}, where the incident showed itself"
+    judged = _past(after, before, max(places), "", one, was)
+    return judged if judged.outcome is INCONCLUSIVE else None
 
 
 def _past(after: Side, before: Side, place: float, said: str, one: Measured, was: str) -> Judged:

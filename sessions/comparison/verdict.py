@@ -15,7 +15,7 @@ from .criteria import judge
 from .judged import FAILED, INCONCLUSIVE, PASSED, Judged
 from .measuring import Measured
 from .reproduction import shows_again
-from .survival import survives
+from .survival import falls_short, survives
 from .targets import guards_of, target_of
 
 
@@ -92,6 +92,7 @@ def rule(case: Case, experiment: Experiment | None, incident: str = "") -> Verdi
     target = target_of(case, experiment, incident)
     ruled = (
         *_successes(case, experiment, target),
+        *_reach(case, experiment, target),
         *_failures(case, experiment),
         *_guards(case, experiment, target),
     )
@@ -125,6 +126,13 @@ def _successes(
     name = target.change.role or target.change.name
     criterion = Criterion(metric=name, demand=demand, amount=amount)
     yield Ruled(str(criterion), judge(criterion, case), metric=name)
+
+
+def _reach(case: Case, experiment: Experiment | None, target: Measured | None) -> Iterator[Ruled]:
+    """A run that stops before the place where the other one went wrong shows nothing yet."""
+    is_cure = experiment is not None and experiment.purpose is Purpose.FIX
+    if is_cure and (judged := falls_short(case, target or _any_shared(case))) is not None:
+        yield Ruled("gets past the place of the incident", judged, metric=_name(target))
 
 
 def _failures(case: Case, experiment: Experiment | None) -> Iterator[Ruled]:

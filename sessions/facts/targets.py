@@ -38,7 +38,8 @@ def targets(material: Material) -> Fact | None:
     watched = [*_watched(material), *_length(material)]
     if stated:
         return fact_of([*stated, *watched])
-    return fact_of(watched, lead=f"{NO_TARGET}; ")
+    around = fact_of(watched, lead=f"{NO_TARGET}; ")
+    return None if around is None else around.model_copy(update={"is_complete": False})
 
 
 def _stated(material: Material) -> Iterator[Piece]:

@@ -60,6 +60,8 @@ class Fact(Part):
     source: str = "person"
     """person, log, config, series or file: everything but a person is marked as pre-filled."""
     evidence: tuple[EvidenceRef, ...] = ()
+    is_complete: bool = True
+    """False if it only says what is around the answer."""
 
     @property
     def is_prefilled(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..masking import Masker
+from ..model.run_ref import RunPart
 from ..model.session import Session
 from . import numbers
 from .brief import brief
@@ -22,6 +23,7 @@ def build(
     session: Session, material: Material, options: Options, cleaner: Cleaner | None = None
 ) -> Report:
     """The whole report; `cleaner` masks secrets, and is made for the session if none is given."""
+    session = _without_strays(session)
     known = cleaner or Masker(options.redact, _paths(session, material), _people(session))
     if options.redact:
         # Whom a text speaks of may only show further down: the second time all are known.
@@ -40,6 +42,15 @@ def _built(session: Session, material: Material, options: Options, cleaner: Clea
         return Report(markdown, gallery.pictures)
     beside = f"{options.folder}/{REPORT}" if options.folder else ""
     return Report(markdown, gallery.pictures, diagnosis_json(subject, gallery), beside)
+
+
+def _without_strays(session: Session) -> Session:
+    """Leave out runs that were linked to an experiment once, and are no longer."""
+    linked = {experiment.run for experiment in session.experiments}
+    kept = tuple(
+        run for run in session.runs if run.part is not RunPart.EXPERIMENT or run.id in linked
+    )
+    return session.model_copy(update={"runs": kept})
 
 
 def _paths(session: Session, material: Material) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ from .causes import Cause
 
 MOST = 8
 
+_WORTH_IT = 0.25
+"""Confidence below which the fixes of a cause that nobody has taken up are left out."""
+
 
 class FixState(StrEnum):
     """How far a fix is."""
@@ -56,7 +59,10 @@ _STATES = {
 def fixes_of(session: Session, causes: Sequence[Cause]) -> list[FixPlan]:
     """Fixes in priority order: shown to work, under test, planned, proposed; then the failed."""
     tried = [plan for one in session.experiments for plan in _of_experiment(session, one)]
-    proposed = [plan for cause in causes if cause.is_alive for plan in _of_cause(cause)]
+    worth = [cause for cause in causes if cause.is_alive]
+    # What hardly anybody believes is named among the causes; its cures would only fill pages.
+    worth = [one for one in worth if one is worth[0] or one.label or one.confidence >= _WORTH_IT]
+    proposed = [plan for cause in worth for plan in _of_cause(cause)]
     found: dict[str, FixPlan] = {}
     for plan in (*tried, *proposed):
         found.setdefault(" ".join(plan.change.lower().split()), plan)

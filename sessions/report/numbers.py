@@ -53,12 +53,13 @@ def seconds(length: float | None) -> str:
     return f"{hours} h {rest // 60:02d} min" if hours else f"{rest // 60} min {rest % 60:02d} s"
 
 
-def moment(at: datetime | None) -> str:
-    """A moment to the minute, in UTC."""
+def moment(at: datetime | None, *, to_the_second: bool = False) -> str:
+    """A moment to the minute or to the second, in UTC."""
     if at is None:
         return UNKNOWN
+    form = "%Y-%m-%d %H:%M:%S" if to_the_second else "%Y-%m-%d %H:%M"
     # What a log says without a zone stays as the log says it.
-    return f"{at:%Y-%m-%d %H:%M}" if at.tzinfo is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M}Z"
+    return f"{at:{form}}" if at.tzinfo is None else f"{at.astimezone(UTC):{form}}Z"
 
 
 def counted(number: int, noun: str) -> str:

@@ -67,8 +67,10 @@ class OpenSession:
     def saving(self) -> Saving:
         """Whether what was done is on disk."""
         if self._saver is None or self._is_closed:
-            return Saving("read_only", len(self._lost), self.why_read_only)
-        return self._saver.saving
+            why, is_held = self.why_read_only, self._is_held and not self._is_closed
+            return Saving("read_only", len(self._lost), why, is_held)
+        saving = self._saver.saving
+        return saving._replace(is_held=saving.state == "read_only")
 
     # -- doing ----------------------------------------------------------------------------
 

@@ -35,6 +35,8 @@ class Saving(NamedTuple):
     """Things done that are not on disk yet."""
     problem: str = ""
     """Why not, in a sentence."""
+    is_held: bool = False
+    """Somebody else has it, from whom it could be taken over."""
 
 
 class Clock:
@@ -163,8 +165,9 @@ class Saver:
             problem, is_lost = error.message, True
         except OSError as error:
             hint = _HINTS.get(error.errno or 0, "")
-            said = f"{place.path} cannot be written to: {why(error)}"
-            problem = f"{said}; {hint}" if hint else said
+            # What is wrong comes first: the end of a line may be cut off.
+            said = f"{why(error)}; {hint}" if hint else why(error)
+            problem = f"{said} ({place.path})"
         except Exception as error:  # noqa: BLE001 - whatever it is, nothing may get lost
             problem = f"{place.path} cannot be written to: {error!r}"
         with self._changed:

@@ -146,7 +146,7 @@ def test_a_plan_is_filled_in_from_the_fix() -> None:
     assert plan.command == "lr: 0.03"
     assert plan.variable is Variable.OPTIMISER
     assert plan.baseline == "R1"
-    assert plan.rollback == "take the change back: lr 0.1 -> 0.03"
+    assert plan.rollback == "take back the change (lr 0.1 -> 0.03)"
     assert plan.expected_impact == FIX.expected_impact
     assert (plan.verify, plan.if_it_fails) == (FIX.verify, FIX.if_it_fails)
     assert criteria(plan) == [

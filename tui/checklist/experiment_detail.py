@@ -25,7 +25,7 @@ _DEFAULT_GUARD = "no other metric that has a better direction regresses by more 
 _OUTCOMES = {
     "passed": ("✔", "severity-fine"),
     "failed": ("✖", "severity-critical"),
-    "inconclusive": ("?", "severity-warning"),
+    "inconclusive": ("◐", "severity-warning"),
 }
 
 

@@ -43,12 +43,14 @@ def offers(
     rescue = {"save_elsewhere": "Save elsewhere"} if is_unsaved(saving) else {}
     if is_read_only(saving):
         harmless = {name: said for name, said in own.items() if name in _HARMLESS}
-        return _offered({**rescue, "take_over": "Take over", **harmless})
+        taking = {"take_over": "Take over"} if saving.is_held else {}
+        return _offered({**rescue, **taking, **harmless})
     named = {**rescue, **own}
     for name in ("add_hypothesis", "note", "decision", "prevention"):
         named.setdefault(name, "Hypothesis" if name == "add_hypothesis" else "")
     if open_question(shown) or (pick is not None and shown.find(pick.id, "fact") is not None):
         named.setdefault("answer", "Answer" if pick is not None and pick.kind == "phase" else "")
+    named |= dict.fromkeys(("owner", "timeline", "baseline", "rename"), "")
     named |= {"undo": ""} if undoable else {}
     named |= {"redo": ""} if redoable else {}
     return _offered(named)

@@ -107,11 +107,12 @@ def _with_end(left: Line, said: str, end: Line, width: int) -> Line:
 
 def _facts(shown: Shown, width: int, following: object) -> Iterator[Block]:
     facts = shown.session.constraints.facts
-    yield _label("circumstances", f"{len(facts)} of {len(Topic)} known", width)
+    known = sum(fact.is_complete for fact in facts.values())
+    yield _label("circumstances", f"{known} of {len(Topic)} known", width)
     for topic in Topic:
         fact = facts.get(topic)
         pick = Pick(kind="fact", id=topic.value, phase=Phase.INTAKE.value)
-        mark = marks.CHECKS["open" if fact is None else "done"]
+        mark = marks.CHECKS["done" if fact is not None and fact.is_complete else "open"]
         name = fitted(topic.heading, min(TOPIC_COLUMN, max(8, width * 2 // 5)))
         is_next = pick.row == following
         lead: Line = (

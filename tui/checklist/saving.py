@@ -22,6 +22,10 @@ class Saving(Protocol):
     def problem(self) -> str:
         """Why they are not, or why nothing can be changed."""
 
+    @property
+    def is_held(self) -> bool:
+        """True if it could be taken over from somebody."""
+
 
 class Draft(NamedTuple):
     """Nothing was done yet that is worth a file."""
@@ -29,6 +33,7 @@ class Draft(NamedTuple):
     state: str = "draft"
     pending: int = 0
     problem: str = ""
+    is_held: bool = False
 
 
 def is_unsaved(saving: Saving) -> bool:
@@ -61,6 +66,6 @@ def loud(saving: Saving, width: int) -> list[Line]:
         said = f"NOT SAVED ({saving.pending}): {clean(saving.problem)}: press s to save elsewhere"
         return hang((Span("✖ ", "severity-critical"),), said, width, "severity-critical", most=3)
     if is_read_only(saving):
-        said = f"{clean(saving.problem)} (T takes over)"
+        said = clean(saving.problem) + " (T takes over)" * saving.is_held
         return hang((Span("read-only: ", "stale"),), said, width, "stale", most=2)
     return []

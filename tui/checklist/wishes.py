@@ -19,7 +19,9 @@ _STEPS = {
     "move_up": ("move", -1),
 }
 """Commands that are one verb in two directions."""
-_OF_THE_SESSION = ("undo", "redo", "save_elsewhere", "take_over")
+_OF_THE_SESSION = (
+    "undo", "redo", "save_elsewhere", "take_over", "owner", "timeline", "baseline", "rename"
+)  # fmt: skip
 
 
 class Wish(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from mltd.sessions.checks import is_news, missing, observed, suggest
 from mltd.sessions.errors import SessionError
 from mltd.sessions.facts.gathered import Gathered, Seen
 from mltd.sessions.model.checklist import CHECKS
-from mltd.sessions.model.constraints import Constraints
+from mltd.sessions.model.constraints import Constraints, Topic
 from mltd.sessions.model.result import BeforeAfter
 from mltd.sessions.model.run_ref import FilePrint, RunPart, RunRef
 from mltd.sessions.model.session import Session
@@ -28,6 +29,8 @@ from mltd.sessions.triage import Entry, Triage, now
 
 FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 """Seconds between attempts to create a session where there is no room for one."""
+_GROWING = re.compile(r"\(.*\)|\d[\d.,]*")
+"""Remarks and numbers in the timeline."""
 
 
 class Desk:
@@ -307,4 +310,8 @@ def _gist(body: Mapping[str, object]) -> object:
 def _spoken(constraints: Constraints) -> object:
     """What is said, without what grows with every line: a longer log is no other story."""
     facts = {topic: fact.value for topic, fact in constraints.facts.items()}
-    return facts, tuple(entry.text for entry in constraints.timeline)
+    start = constraints.facts.get(Topic.INCIDENT_START)
+    if start is not None and start.is_prefilled:
+        # Where it began; how far it has come since stands behind the colon.
+        facts[Topic.INCIDENT_START] = start.value.partition(": ")[0]
+    return facts, tuple(_GROWING.sub("", entry.text) for entry in constraints.timeline)

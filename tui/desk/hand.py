@@ -35,7 +35,7 @@ from mltd.sessions.model.hypothesis import HypothesisStatus
 from mltd.sessions.triage import now
 
 from ..forms.causes import catalogue_causes
-from ..forms.circumstances import fact_form, waive_form
+from ..forms.circumstances import fact_form, timeline_form, waive_form
 from ..forms.confidence import confidence_form
 from ..forms.evidence import evidence_form
 from ..forms.experiment import edit_experiment_form, plan_experiment_form
@@ -97,6 +97,9 @@ class Room(Protocol):
 
     def pick_run_for(self, experiment: str) -> None:
         """Let the user name the run that came out of an experiment."""
+
+    def pick_baseline(self) -> None:
+        """Let the user name a run that did what this one should have done."""
 
     def show_verdict(self, experiment: str) -> None:
         """Show before and after."""
@@ -383,7 +386,13 @@ class Hand:
 
     # -- the session ----------------------------------------------------------------------
 
-    def _edit_session(self, row: str, amount: int) -> None:
+    def _baseline(self, row: str, amount: int) -> None:
+        self._room.pick_baseline()
+
+    def _timeline(self, row: str, amount: int) -> None:
+        self._ask(timeline_form(now()))
+
+    def _rename(self, row: str, amount: int) -> None:
         self._ask(rename_form(self._session.title))
 
     def _owner(self, row: str, amount: int) -> None:

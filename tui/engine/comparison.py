@@ -33,6 +33,7 @@ def compare(request: CompareRequest, before: Run, after: Run) -> Comparison:
         names=names,
         at=datetime.now(UTC),
         is_running=Glance(after).state is RunState.RUNNING,
+        onset=request.onset,
     )
     if experiment is not None:
         order = {id(change): place for place, change in enumerate(result.changes)}

@@ -252,6 +252,8 @@ class CompareRequest(NamedTuple):
     after: int
     experiment: str = ""
     """JSON of the experiment whose criteria decide; empty for the default ones."""
+    onset: float | None = None
+    """Step by which the incident had shown itself in the run before."""
 
 
 class CompareRow(NamedTuple):

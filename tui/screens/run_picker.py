@@ -128,11 +128,11 @@ class RunPicker(ModalScreen[int | str | None]):
 
     @property
     def _is_path(self) -> bool:
-        return self.wanted.startswith(("/", "~/", "./", "../"))
+        return "/" in self.wanted or self.wanted.startswith("~")
 
     def action_open_path(self) -> None:
         """Open what was typed, if it is a path and no run is called so."""
-        if self._is_path:
+        if self._is_path or (self.wanted and os.path.lexists(self.wanted)):
             self.dismiss(self.wanted)
 
     def _say(self, selector: str, content: Content) -> None:

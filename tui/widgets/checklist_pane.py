@@ -362,5 +362,6 @@ def _is_same(old: Shown | None, new: Shown | None) -> bool:
     if old is None or new is None:
         return False
     if "draft" in (old.session.id, new.session.id):
-        return old.session.title == new.session.title
+        # With a file it gets a better title; the run that it began with stays.
+        return old.session.runs[:1] == new.session.runs[:1]
     return old.session.id == new.session.id

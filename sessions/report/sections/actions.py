@@ -93,7 +93,7 @@ def reproduction(subject: Subject) -> Iterator[str]:
     for one in subject.session.experiments:
         if one.command.strip() and one.purpose is Purpose.REPRODUCTION:
             yield f"{one.id}, the smallest slice on which it is reproduced:"
-            yield pen.fence(one.command, "sh", 20)
+            yield pen.fence(one.command, "text", 20)
 
 
 def _commands(subject: Subject) -> Iterator[str]:

@@ -79,7 +79,7 @@ def _remarks(subject: Subject, changes: tuple[MetricChange, ...]) -> Iterator[st
         low, high = first.window
         over = f"{subject.pen.text(first.axis)} {numbers.place(low)} to {numbers.place(high)}"
         before, after = first.points
-        yield f"Window: {over}, {before:,} points before and {after:,} after."
+        yield f"Window: {over}, {before:,} finite points before and {after:,} after."
     short = [change for change in changes if change.needed]
     if short:
         said = ", ".join(

@@ -100,7 +100,7 @@ def _experiment(subject: Subject, gallery: Gallery, one: Experiment) -> Iterator
     yield bullets(facts)
     if one.command.strip():
         yield "Command:"
-        yield pen.fence(one.command, "sh", 20)
+        yield pen.fence(one.command, "text", 20)
     if one.result is None:
         yield "There is no result yet."
         return

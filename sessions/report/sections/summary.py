@@ -118,4 +118,9 @@ def _entry(subject: Subject, entry: TimelineEntry) -> tuple[str, ...]:
     source = _SOURCES.get(entry.source) or pen.cell(entry.source)
     if entry.evidence is not None:
         source = f"{source} {pen.code_cell(entry.evidence.ref)}"
-    return numbers.moment(entry.at), numbers.place(entry.step), pen.cell(entry.text), source
+    return (
+        numbers.moment(entry.at, to_the_second=True),
+        numbers.place(entry.step),
+        pen.cell(entry.text),
+        source,
+    )

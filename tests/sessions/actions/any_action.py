@@ -42,6 +42,7 @@ from mltd.sessions.actions.records import (
     Rename,
     SetFact,
     SetOwner,
+    SetRunPart,
 )
 from mltd.sessions.model.checklist import CHECKS, CheckMark, MarkState, Phase
 from mltd.sessions.model.confidence import Confidence
@@ -118,6 +119,7 @@ def any_action(new_id: NewId) -> st.SearchStrategy[AnyAction]:
         st.builds(Rename, title=TEXT),
         st.builds(Archive, is_archived=st.booleans()),
         st.builds(SetOwner, owner=TEXT),
+        st.builds(SetRunPart, id=R, part=st.sampled_from(RunPart)),
         st.builds(SetPhase, phase=st.sampled_from(Phase)),
         st.builds(MarkCheck, item=items, state=st.sampled_from(MarkState), reason=TEXT),
         st.builds(ObserveChecks, marks=st.lists(marks, max_size=3).map(tuple)),

@@ -6,6 +6,7 @@ import pytest
 
 from mltd.analyzers.core.finding import Basis
 from mltd.sessions.actions.every import AnyAction
+from mltd.sessions.actions.experiments import MoveExperiment
 from mltd.sessions.actions.hypotheses import (
     AddEvidence,
     AddHypothesis,
@@ -114,12 +115,18 @@ def test_evidence_is_added_once_and_taken_back(is_against: bool, side: str) -> N
 
 @pytest.mark.parametrize(
     ("id", "by", "order"),
-    [("H1", 1, "H2 H1 H3"), ("H1", 99, "H2 H3 H1"), ("H3", -1, "H1 H3 H2"), ("H2", -9, "H2 H1 H3"),
-     ("H2", 0, "H1 H2 H3")],
+    [("H1", 1, "H2 H1 H3"), ("H1", 99, "H2 H3 H1"), ("H3", -1, "H1 H3 H2"), ("H2", -9, "H2 H1 H3")],
 )  # fmt: skip
 def test_it_is_moved_as_far_as_it_goes(id: str, by: int, order: str) -> None:  # noqa: A002 - what it is
     session = after(add("H1"), add("H2"), add("H3"), MoveHypothesis(id=id, by=by))
     assert " ".join(h.id for h in session.hypotheses) == order
+
+
+def test_what_is_at_the_end_already_is_not_moved() -> None:
+    with pytest.raises(Refused, match="it is the last one already"):
+        after(add(), add("H2"), MoveHypothesis(id="H2", by=1))
+    with pytest.raises(Refused, match="it is the first one already"):
+        after(add(), plan(), MoveExperiment(id="E1", by=-1))
 
 
 @pytest.mark.parametrize(

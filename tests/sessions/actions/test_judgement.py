@@ -14,7 +14,7 @@ from mltd.sessions.model.confidence import Confidence
 from mltd.sessions.model.evidence import RefKind
 from mltd.sessions.model.experiment import Purpose
 from mltd.sessions.model.hypothesis import Hypothesis, HypothesisStatus
-from mltd.sessions.model.result import Outcome
+from mltd.sessions.model.result import CriterionResult, Outcome
 
 from .acting import HALF, add, after, plan, result
 
@@ -47,6 +47,18 @@ def test_a_failed_experiment_lowers() -> None:
     assert hypothesis.confidence == Confidence(value=0.25, basis=Basis.INFERENCE)
     assert [e.ref for e in hypothesis.against] == ["E1"]
     assert hypothesis.history[-1].reason.startswith("E1 failed: ")
+
+
+def test_a_cure_that_costs_too_much_says_nothing_against_the_cause() -> None:
+    met = CriterionResult(criterion="loss improves", outcome=Outcome.PASSED, said="-30%")
+    cost = CriterionResult(
+        criterion="throughput holds", outcome=Outcome.FAILED, said="-12%", is_guard=True
+    )
+    dear = result(Outcome.FAILED).model_copy(update={"criteria": (met, cost)})
+    hypothesis = judged(RecordResult(id="E1", result=dear))
+    assert hypothesis.confidence == HALF
+    assert hypothesis.against == ()
+    assert hypothesis.history[-1].reason.startswith("E1 cured it at too high a price: ")
 
 
 def test_one_that_rules_success_out_refutes() -> None:

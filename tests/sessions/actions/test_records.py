@@ -21,12 +21,13 @@ from mltd.sessions.actions.records import (
     Rename,
     SetFact,
     SetOwner,
+    SetRunPart,
 )
 from mltd.sessions.errors import Refused
 from mltd.sessions.model.checklist import CheckMark, MarkState, Phase
 from mltd.sessions.model.constraints import Fact, TimelineEntry, Topic
 from mltd.sessions.model.records import DiagnosisRecord, Prevention
-from mltd.sessions.model.run_ref import RunRef
+from mltd.sessions.model.run_ref import RunPart, RunRef
 
 from .acting import AT, LATER, after, empty, run
 
@@ -177,3 +178,13 @@ def test_what_the_app_sees_never_overrules_a_person() -> None:
 def test_phases_can_be_gone_to_in_any_order() -> None:
     assert after(SetPhase(phase=Phase.FIX), SetPhase(phase=Phase.INTAKE)).phase is Phase.INTAKE
     assert SetPhase(phase=Phase.FIX).said(empty()) == "phase 4: Fix and validation"
+
+
+def test_a_run_becomes_the_baseline_but_not_the_only_one_of_the_incident() -> None:
+    runs = (run("R1"), run("R2"))
+    session = after(*runs, SetRunPart(id="R2", part=RunPart.BASELINE))
+    assert [one.part for one in session.runs] == [RunPart.INCIDENT, RunPart.BASELINE]
+    with pytest.raises(Refused, match="is the run that the incident is about"):
+        after(run("R1"), SetRunPart(id="R1", part=RunPart.BASELINE))
+    with pytest.raises(Refused, match="there is no run R9"):
+        after(run("R1"), SetRunPart(id="R9", part=RunPart.BASELINE))

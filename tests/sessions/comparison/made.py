@@ -62,6 +62,7 @@ def judged(
     name: str = "train_loss",
     incident: str = "",
     is_running: bool = False,
+    onset: float | None = None,
 ) -> BeforeAfter:
     """The comparison of two runs, or of two curves of one metric."""
     runs = [
@@ -69,7 +70,15 @@ def judged(
         for one in (before, after)
     ]
     before_run, after_run = runs
-    return compare(before_run, after_run, planned, at=AT, is_running=is_running, incident=incident)
+    return compare(
+        before_run,
+        after_run,
+        planned,
+        at=AT,
+        is_running=is_running,
+        incident=incident,
+        onset=onset,
+    )
 
 
 def change_of(result: BeforeAfter, name: str = "train_loss") -> MetricChange:

@@ -304,3 +304,31 @@ def test_hundreds_of_metrics_take_no_more_than_a_moment() -> None:
     assert len(result.changes) == 500
     assert result.changes[0].low is not None
     assert result.changes[-1].low is None
+
+
+# -- the place of the incident ---------------------------------------------------------------
+
+
+def test_a_run_that_stops_before_the_incident_has_cured_nothing_yet() -> None:
+    planned = experiment(success="train/loss improves by 10%; train/loss stays finite")
+    short = judged(lost(curve(2.0), 700), curve(1.5, seed=1)[:650], planned)
+    assert short.outcome is INCONCLUSIVE
+    assert "step 700, where the incident showed itself" in short.summary
+    assert short.needed >= 50
+    long = judged(lost(curve(2.0), 700), curve(1.5, seed=1)[:900], planned)
+    assert long.outcome is PASSED
+
+
+def test_an_incident_that_left_numbers_is_waited_for_too() -> None:
+    planned = experiment(success="train/loss improves by 10%")
+    assert judged(curve(2.0), curve(1.5, seed=1)[:650], planned).outcome is PASSED
+    told = judged(curve(2.0), curve(1.5, seed=1)[:650], planned, onset=700.0)
+    assert told.outcome is INCONCLUSIVE
+    elsewhere = judged(curve(2.0), curve(1.5, seed=1)[:650], planned, onset=70_000.0)
+    assert elsewhere.outcome is PASSED
+
+
+def test_a_failure_is_one_before_the_place_of_the_incident_as_well() -> None:
+    planned = experiment(success="train/loss improves by 10%")
+    worse = judged(curve(2.0), curve(2.6, seed=1)[:650], planned, onset=700.0)
+    assert worse.outcome is FAILED

@@ -1,0 +1,1 @@
+"""The command `doctor`: what this place can do for the app, and what to change about it."""

@@ -1,0 +1,1 @@
+"""What is looked at: one file per area, each with its checks."""
