@@ -120,48 +120,64 @@ def _is_screen_wanted(options: argparse.Namespace) -> bool:
 def _run_headless(options: argparse.Namespace) -> int:
     # A thread for each of a login node's hundred cores, for sums of a few thousand numbers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from mltd.runs.errors import InputError, MltdError
-    from mltd.runs.settings import current
+    from mltd.runs.errors import MltdError
 
-    from . import headless as commands
+    from .complaint import UNUSABLE, complain
 
     try:
-        current()
-        if options.command == "demo":
-            return commands.demo()
-        if options.command == "open":
-            if not options.what:
-                raise InputError(
-                    "there is no terminal to show the runs in", hint="try: mltd-tui check WHAT"
-                )
-            return commands.check(options.what, as_json=False)
-        if options.command == "report":
-            from .report_command import report
+        return _carry_out(options)
+    except MltdError as problem:
+        complain(problem)
+        return UNUSABLE
 
-            return report(
-                options.name,
-                output=options.output,
-                brief=options.brief,
-                as_json=options.json,
-                redact=options.redact,
-                force=options.force,
-            )
-        if options.command == "sessions":
-            from .sessions_command import run
 
-            return run(options)
-        if options.command == "explain":
-            return commands.explain(options.id, as_markdown=options.markdown)
-        if options.command == "export":
-            return commands.export(
+def _carry_out(options: argparse.Namespace) -> int:
+    if options.command == "sessions":
+        # Needs no run, and so nothing that reads one.
+        from . import sessions_command
+
+        return sessions_command.run(options)
+    from mltd.runs.settings import current
+
+    current()
+    if options.command == "report":
+        from .report_command import report
+
+        return report(
+            options.name,
+            output=options.output,
+            brief=options.brief,
+            as_json=options.json,
+            redact=options.redact,
+            force=options.force,
+        )
+    from . import headless
+
+    match options.command:
+        case "demo":
+            return headless.demo()
+        case "explain":
+            return headless.explain(options.id, as_markdown=options.markdown)
+        case "export":
+            return headless.export(
                 options.what, kind=options.kind, output=options.output, wide=options.wide
             )
-        if options.follow:
-            return commands.follow(options.what, as_json=options.json, poll_seconds=options.poll)
-        return commands.check(options.what, as_json=options.json)
-    except MltdError as problem:
-        commands.complain(problem)
-        return commands.UNUSABLE
+        case "open":
+            return headless.check(_named(options), as_json=False)
+    if options.follow:
+        return headless.follow(options.what, as_json=options.json, poll_seconds=options.poll)
+    return headless.check(options.what, as_json=options.json)
+
+
+def _named(options: argparse.Namespace) -> list[str]:
+    """What is to be opened where there is no screen: it has to be named."""
+    from mltd.runs.errors import InputError
+
+    if not options.what:
+        raise InputError(
+            "there is no terminal to show the runs in", hint="try: mltd-tui check WHAT"
+        )
+    return list(options.what)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,6 @@ class ExperimentingApp(TriagingApp):
         self._tickets: dict[int, tuple[Desk, str]] = {}
         self._compared_at: dict[tuple[str, str], object] = {}
         """State and last line of the run when it was last compared, by session and experiment."""
-        self._recorded: set[tuple[str, str, str]] = set()
-        """Verdicts that were written down unasked: one that is undone stays undone."""
         self._verdict_screen: tuple[int, CompareScreen] | None = None
 
     def begin_triage(self) -> None:
@@ -189,10 +187,8 @@ class ExperimentingApp(TriagingApp):
         is_told = known is not None and (known.outcome, known.summary) == (
             result.outcome, result.summary,
         )  # fmt: skip
-        verdict = (desk.session.id, experiment.id, result.summary)
         is_open = experiment.status.value in ("running", "inconclusive")
-        if is_open and not is_told and verdict not in self._recorded:
-            self._recorded.add(verdict)
+        if is_open and not is_told and not desk.was_recorded(experiment.id, result):
             self.record(desk, experiment.id, result)
 
     def record(self, desk: Desk, name: str, result: BeforeAfter) -> None:

@@ -19,6 +19,7 @@ from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, load, read_stream
 from mltd.runs.run import Run
 
+from .complaint import UNUSABLE, complain
 from .document import document
 from .escaping import printable
 from .plain_text import WIDE, render_run
@@ -30,14 +31,7 @@ if TYPE_CHECKING:
 
 ALARM = 1
 """Exit code when something at or above a warning was found."""
-UNUSABLE = 2
-"""Exit code when some input could not be used."""
 _UPDATES_PER_SECOND = 4.0
-
-
-def complain(problem: MltdError) -> None:
-    """One line on stderr: what is wrong, where, what to do."""
-    sys.stderr.write(f"mltd-tui: {printable(str(problem))}\n")
 
 
 def _note(sentence: str) -> None:

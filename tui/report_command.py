@@ -36,8 +36,9 @@ from mltd.sessions.storage.places import JOURNAL
 from mltd.sessions.storage.store import SessionStore
 from mltd.sessions.triage import now
 
+from .complaint import UNUSABLE, complain
 from .escaping import printable
-from .headless import UNUSABLE, complain, find_runs
+from .headless import find_runs
 
 _STDOUT = (None, "-")
 _HEADER = b'{"schema":'

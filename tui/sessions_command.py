@@ -65,7 +65,7 @@ def _told(command: Callable[_P, None]) -> Callable[_P, int]:
 
     @functools.wraps(command)
     def told(*args: _P.args, **kwargs: _P.kwargs) -> int:
-        from .headless import UNUSABLE, complain
+        from .complaint import UNUSABLE, complain
 
         try:
             command(*args, **kwargs)

@@ -11,6 +11,7 @@ from pathlib import Path
 from mltd.analyzers.core.verdict import Diagnosis
 from mltd.sessions.actions.checks import ObserveChecks
 from mltd.sessions.actions.every import AnyAction
+from mltd.sessions.actions.experiments import RecordResult
 from mltd.sessions.actions.records import AddRun, Prefill, RecordDiagnosis
 from mltd.sessions.adopting import record_of
 from mltd.sessions.checks import is_news, missing, observed, suggest
@@ -29,6 +30,11 @@ from mltd.sessions.triage import Entry, Triage, now
 
 FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 """Seconds between attempts to create a session where there is no room for one."""
+_SAYS_NOTHING = frozenset(
+    {"train", "training", "log", "logs", "out", "output", "stdout", "stderr", "run", "main",
+     "metrics", "history", "results", "trainer_state"}
+)  # fmt: skip
+"""Names of files that are the same in every folder."""
 _GROWING = re.compile(r"\(.*\)|\d[\d.,]*")
 """Remarks and numbers in the timeline."""
 
@@ -122,6 +128,16 @@ class Desk:
                 return run
         return None
 
+    def was_recorded(self, experiment: str, result: BeforeAfter) -> bool:
+        """True if this verdict was written down before: one that is undone stays undone."""
+        return any(
+            isinstance(entry.action, RecordResult)
+            and entry.action.id == experiment
+            and (entry.action.result.outcome, entry.action.result.summary)
+            == (result.outcome, result.summary)
+            for entry in self.triage.entries
+        )
+
     # -- doing ----------------------------------------------------------------------------
 
     def do(self, *actions: AnyAction) -> list[Entry]:
@@ -173,7 +189,11 @@ class Desk:
         found = session.diagnoses[0].body.get("findings") if session.diagnoses else None
         first = found[0] if isinstance(found, list) and found else None
         worst = str(first.get("id", "")).replace("_", " ") if isinstance(first, dict) else ""
-        return f"{session.title}: {worst}" if worst else session.title
+        name = session.title
+        if session.runs and os.path.splitext(name)[0].casefold() in _SAYS_NOTHING:
+            above = os.path.basename(os.path.dirname(session.runs[0].location))
+            name = os.path.join(above, name) if above else name
+        return f"{name}: {worst}" if worst else name
 
     def _adopt(self, opened: OpenSession) -> None:
         """Go on in a file, with everything that was done before there was one."""
