@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
 from mltd.runs.discovery import RunFiles, discover, explore
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, load, read_stream
@@ -22,6 +20,7 @@ from mltd.runs.run import Run
 from .complaint import UNUSABLE, complain
 from .document import document
 from .escaping import printable
+from .json_output import write_json
 from .plain_text import WIDE, render_run
 
 if TYPE_CHECKING:
@@ -52,12 +51,6 @@ def find_runs(names: Iterable[str]) -> tuple[list[RunFiles], list[MltdError]]:
         for note in discovery.notes:
             _note(note)
     return found, problems
-
-
-def write_json(content: dict[str, object]) -> None:
-    """One JSON document on one line of stdout."""
-    sys.stdout.buffer.write(orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.flush()
 
 
 def check(names: list[str], *, as_json: bool) -> int:

@@ -82,7 +82,7 @@ def list_sessions(show_all: bool = False, as_json: bool = False) -> None:
     """Print all sessions, the one that was changed last first."""
     from mltd.sessions.storage.store import SessionStore
 
-    from .headless import write_json
+    from .json_output import write_json
     from .sessions_text import described, table
 
     store = SessionStore()
