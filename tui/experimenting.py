@@ -10,12 +10,12 @@ from .escaping import printable
 from .settings import ScreenSettings
 from .terminal import Terminal
 from .theming import LoadedThemes
-from .triaging import TriagingApp
+from .triaging import TriagingApp, prints_of
 
 if TYPE_CHECKING:
     from mltd.sessions.model.experiment import Experiment
     from mltd.sessions.model.result import BeforeAfter
-    from mltd.sessions.model.run_ref import RunPart, RunRef
+    from mltd.sessions.model.run_ref import RunRef
     from mltd.sessions.model.session import Session
 
     from .desk.desk import Desk
@@ -54,10 +54,11 @@ class ExperimentingApp(TriagingApp):
 
     def hear_of_triage(self, news: News) -> None:
         """Also of runs to be linked, and of comparisons."""
+        if isinstance(news, Facts) and news.run in self._linking:
+            self._link(news, self._linking.pop(news.run))
+            return
         super().hear_of_triage(news)
         match news:
-            case Facts() if news.run in self._linking:
-                self._link(news.run, self._linking.pop(news.run))
             case Comparison() if news.ticket in self._tickets:
                 self._compared_experiment(news)
             case _:
@@ -83,25 +84,30 @@ class ExperimentingApp(TriagingApp):
         self._desk_of[number] = self.desk
         self.bridge.send(FactsRequest(number))
 
-    def part_of(self, run: int) -> RunPart:
-        """A run that is to be linked is an experiment's."""
-        from mltd.sessions.model.run_ref import RunPart
-
-        is_experiment = bool(self._linking.get(run))
-        return RunPart.EXPERIMENT if is_experiment else super().part_of(run)
-
-    def _link(self, number: int, experiment: str) -> None:
+    def _link(self, facts: Facts, experiment: str) -> None:
         from mltd.sessions.actions.experiments import LinkRun
         from mltd.sessions.actions.records import SetRunPart
-        from mltd.sessions.model.run_ref import RunPart
+        from mltd.sessions.model.run_ref import RunPart, RunRef
+        from mltd.sessions.triage import now
 
-        run = self._ref_of(number)
-        if run is None:
-            self.complain("this run cannot be linked: nothing is known about its files")
+        desk = self._desk_of.get(facts.run)
+        if desk is None or desk is not self.desk:
             return
+        prints = prints_of(facts)
+        known = desk.run_of(facts.location, prints)
+        part = RunPart.EXPERIMENT if experiment else RunPart.BASELINE
+        run = known or RunRef(
+            id=desk.triage.new_id("R"),
+            location=facts.location,
+            name=self.book.name(facts.run),
+            part=part,
+            files=prints,
+            added=now(),
+        )
         if not experiment:
-            self.change(lambda desk: desk.do(SetRunPart(id=run.id, part=RunPart.BASELINE)))
-        elif self.change(lambda desk: desk.do(LinkRun(id=experiment, run=run.id))):
+            self.change(lambda desk: desk.do(SetRunPart(id=run.id, part=part, ref=run)))
+        elif self.change(lambda desk: desk.do(LinkRun(id=experiment, run=run.id, ref=run))):
+            desk.live.pop(experiment, None)
             self.compare_experiment(experiment)
 
     # -- before and after -----------------------------------------------------------------
@@ -141,6 +147,7 @@ class ExperimentingApp(TriagingApp):
                 after,
                 experiment=experiment.model_dump_json(),
                 onset=onset_of(desk.session, experiment),
+                is_at_end=_is_about_the_end(desk.session, experiment),
             )
         )
         return ticket
@@ -170,14 +177,30 @@ class ExperimentingApp(TriagingApp):
             after=self._label(news.after),
             is_preliminary=state not in OVER,
         )
+        if self.number_of_run(desk, found.run) != news.after:
+            return  # another run was linked meanwhile, or none is
         desk.live[experiment] = result
         if state in OVER:
             self._record_if_new(desk, found, result)
-        if self._verdict_screen is not None and self._verdict_screen[0] == news.ticket:
-            screen = self._verdict_screen[1]
-            screen.set_comparison(news)
-            screen.set_verdict(result)
+        self._update_verdict(desk, found, news, result)
         self.show_desk()
+
+    def _update_verdict(
+        self, desk: Desk, experiment: Experiment, news: Comparison, result: BeforeAfter
+    ) -> None:
+        """Show newer numbers on the screen that is open; a verdict that was given stands."""
+        if self._verdict_screen is None:
+            return
+        ticket, screen = self._verdict_screen
+        if self._tickets[ticket] == (desk, experiment.id):
+            screen.set_comparison(news)
+            given = experiment.result if experiment.status.is_over else None
+            screen.set_verdict(given or result)
+
+    def number_of_run(self, desk: Desk, run: str) -> int | None:
+        """The engine's number of a run by the id that a session gives it."""
+        ref = desk.session.run(run) if run else None
+        return None if ref is None else self.number_of(ref)
 
     def _label(self, number: int) -> str:
         return self.book.name(number)
@@ -239,6 +262,8 @@ class ExperimentingApp(TriagingApp):
         self._compared = (after,)
         self.main_screen.fill_curves(curves, self._compared)
         known = desk.live.get(experiment.id) or experiment.result
+        if experiment.status.is_over:
+            known = experiment.result
         screen = CompareScreen(
             self.book.name(before),
             self.book.name(after),
@@ -282,3 +307,9 @@ def onset_of(session: Session, experiment: Experiment) -> float | None:
         and finding.get("id") in hypothesis.explains
     ]
     return max((float(step) for step in steps if isinstance(step, int | float)), default=None)
+
+
+def _is_about_the_end(session: Session, experiment: Experiment) -> bool:
+    """What is cured by stopping earlier cannot be seen at equal steps."""
+    hypothesis = session.hypothesis(experiment.hypothesis)
+    return hypothesis is not None and "overfitting" in hypothesis.explains

@@ -115,7 +115,7 @@ class PickingApp(NoticingApp):
             self.picker = None
             self.bridge.send(Survey(False))
             if isinstance(run, str):
-                self.with_run(os.path.abspath(os.path.expanduser(run)), chosen)
+                self._with_path(run, chosen)
             else:
                 chosen(run)
 
@@ -151,6 +151,14 @@ class PickingApp(NoticingApp):
 
         self.push_screen(self._comparing, closed)
 
+    def _with_path(self, typed: str, chosen: Callable[[int | None], None]) -> None:
+        path = os.path.abspath(os.path.expanduser(typed))
+        if os.path.lexists(path):
+            self.with_run(path, chosen)
+        else:
+            self.complain(f"there is no {path}")
+            chosen(None)
+
     # -- runs that were named later -------------------------------------------------------
 
     def with_run(self, location: str, then: Callable[[int], object]) -> None:
@@ -170,12 +178,19 @@ class PickingApp(NoticingApp):
         inside = [number for number, row in rows.items() if row.path == location]
         return inside[0] if len(inside) == 1 else None
 
+    def _rows_below(self, location: str) -> int:
+        folder = os.path.join(location, "")
+        return sum(os.path.join(row.path, "").startswith(folder) for row in self.book.rows.values())
+
     def _found_runs(self, news: RunsFound) -> None:
         for location, then in list(self._expected.items()):
             number = self._number_at(location)
             if number is not None:
                 del self._expected[location]
                 then(number)
+            elif several := self._rows_below(location):
+                del self._expected[location]
+                self.complain(f"{location} holds {several} runs: name one of them")
         if news.problems:
             # What could not be found will not be: whoever waits is told by the notice.
             self._expected.clear()

@@ -43,6 +43,7 @@ class SessionKeepingApp(ExperimentingApp):
         """The sessions that there are."""
 
         rows: list[SessionSummary]
+        problem: str = ""
 
     @dataclass
     class Opened(Message):
@@ -207,13 +208,22 @@ class SessionKeepingApp(ExperimentingApp):
         store = self._store
 
         def look() -> None:
-            if store is not None:
+            # The list is read from the disk, and what was done last may be on its way there.
+            for desk in tuple(self._desks):
+                desk.flush()
+            if store is None:
+                return
+            try:
                 self.post_message(self.Listed(store.summaries()))
+            except (MltdError, OSError) as problem:
+                self.post_message(self.Listed([], str(problem)))
 
         self.run_worker(look, thread=True, group="sessions", exit_on_error=False)
 
     def on_session_keeping_app_listed(self, event: Listed) -> None:
-        """Show them."""
+        """Show them, or say why that cannot be."""
+        if event.problem:
+            self.complain(event.problem)
         if self._list is not None:
             self._list.set_rows(event.rows)
 
@@ -253,14 +263,14 @@ class SessionKeepingApp(ExperimentingApp):
 
     def on_session_list_screen_report_wanted(self, event: SessionListScreen.ReportWanted) -> None:
         """Write the report of a session from the list."""
-        if self._store is None:
-            return
-        try:
-            session = self._store.load(event.id).session
-        except (MltdError, OSError) as problem:
-            self.complain(str(problem))
-            return
-        self._ask_for_report(session)
+        known = next((desk for desk in self._desks if desk.session.id == event.id), None)
+        if known is not None:
+            self._ask_for_report(known.session)
+        elif self._store is not None:
+            try:
+                self._ask_for_report(self._store.load(event.id).session)
+            except (MltdError, OSError) as problem:
+                self.complain(str(problem))
 
     def _with_session(self, id: str, action: object) -> None:  # noqa: A002 - what it is
         """Do something to a session that may be open here, or not at all."""

@@ -24,7 +24,7 @@ from .theming import LoadedThemes
 if TYPE_CHECKING:
     from mltd.analyzers.core.cause import RootCause
     from mltd.analyzers.core.finding import Finding
-    from mltd.sessions.model.run_ref import FilePrint, RunPart, RunRef
+    from mltd.sessions.model.run_ref import FilePrint, RunRef
     from mltd.sessions.storage.open_session import OpenSession
     from mltd.sessions.storage.store import SessionStore
 
@@ -148,7 +148,7 @@ class TriagingApp(PickingApp):
         if store is None:
             self._early[facts.run] = facts
             return
-        prints = _prints(facts)
+        prints = prints_of(facts)
         known = next((d for d in self._desks if d.run_of(facts.location, prints)), None)
         desk = self._desk_of.get(facts.run) or known
         if desk is not None:
@@ -196,12 +196,6 @@ class TriagingApp(PickingApp):
             self.complain(f"the session is read-only: {desk.why_read_only}")
         return desk
 
-    def part_of(self, run: int) -> RunPart:
-        """What a run is to the incident."""
-        from mltd.sessions.model.run_ref import RunPart
-
-        return RunPart.INCIDENT
-
     def _saving_changed(self) -> None:
         # Called by the thread that saves.
         self.post_message(self.SavingChanged())
@@ -210,8 +204,7 @@ class TriagingApp(PickingApp):
         from mltd.sessions.facts.gathered import Gathered
 
         known = self.book.of(facts.run)
-        name, part = self.book.name(facts.run), self.part_of(facts.run)
-        run = desk.meet(facts.location, name, _prints(facts), part)
+        run = desk.meet(facts.location, self.book.name(facts.run), prints_of(facts))
         desk.see(run, Gathered.model_validate_json(facts.gathered), known.diagnosis)
         self._desk_of[facts.run] = desk
         if facts.run == self.book.selected:
@@ -233,7 +226,10 @@ class TriagingApp(PickingApp):
             pane.set_session(None)
             return
         pane.set_session(
-            desk.session, suggested=desk.suggested, missing=desk.missing(), live=desk.live
+            desk.session,
+            suggested=desk.suggested,
+            missing=desk.missing(),
+            live=desk.results_so_far(),
         )
         pane.set_undo(desk.triage.undoable, desk.triage.redoable)
         self._show_saving()
@@ -361,7 +357,8 @@ class TriagingApp(PickingApp):
         return said
 
 
-def _prints(facts: Facts) -> tuple[FilePrint, ...]:
+def prints_of(facts: Facts) -> tuple[FilePrint, ...]:
+    """How to know the files of a run again."""
     from pydantic import TypeAdapter
 
     from mltd.sessions.model.run_ref import FilePrint

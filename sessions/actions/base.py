@@ -10,6 +10,7 @@ from ..errors import Refused
 from ..model.base import Part
 from ..model.experiment import Experiment
 from ..model.hypothesis import Hypothesis
+from ..model.run_ref import RunRef
 from ..model.session import Session
 
 _Item = TypeVar("_Item")
@@ -62,6 +63,13 @@ def changed(part: _Part, /, **values: Any) -> _Part:
 def without(items: Sequence[_Item], gone: _Item) -> tuple[_Item, ...]:
     """The same items without one of them."""
     return tuple(item for item in items if item is not gone)
+
+
+def with_run(session: Session, run: RunRef | None) -> Session:
+    """The session with a run, if it has not got it yet."""
+    if run is None or any(known.id == run.id for known in session.runs):
+        return session
+    return changed(session, runs=(*session.runs, run))
 
 
 def moved(items: Sequence[_Item], item: _Item, by: int) -> tuple[_Item, ...]:

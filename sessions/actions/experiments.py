@@ -9,8 +9,19 @@ from ..errors import Refused
 from ..model.experiment import Experiment, ExperimentStatus
 from ..model.hypothesis import HypothesisStatus
 from ..model.result import BeforeAfter, Outcome
+from ..model.run_ref import RunRef
 from ..model.session import Session
-from .base import Action, changed, clipped, experiment_in, hypothesis_in, moved, swapped, without
+from .base import (
+    Action,
+    changed,
+    clipped,
+    experiment_in,
+    hypothesis_in,
+    moved,
+    swapped,
+    with_run,
+    without,
+)
 from .judgement import judged
 
 
@@ -100,10 +111,18 @@ class LinkRun(Action):
     id: str
     run: str
     """Id of a run of the session."""
+    ref: RunRef | None = None
+    """The run itself, if the session does not know it yet: undone, both are gone."""
+
+    @property
+    def makes(self) -> str:
+        """Id of the run that it adds, if it adds one."""
+        return self.ref.id if self.ref is not None else ""
 
     def apply(self, session: Session, at: datetime) -> Session:
         """Link it; the experiment has started, if nobody said so."""
         old = experiment_in(session, self.id)
+        session = with_run(session, self.ref)
         if session.run(self.run) is None:
             raise Refused(f"there is no run {self.run} in this session")
         hypothesis = hypothesis_in(session, old.hypothesis)

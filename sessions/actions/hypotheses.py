@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from mltd.analyzers.core.finding import Basis
+
 from ..errors import Refused
 from ..model.confidence import Confidence, ConfidenceChange
 from ..model.evidence import EvidenceRef
@@ -100,6 +102,13 @@ class SetHypothesisStatus(Action):
             raise Refused(
                 f"{self.id} has no evidence yet, and is not confirmed without",
                 hint="add a piece of evidence, or plan an experiment",
+            )
+        is_seen = old.confidence.basis is Basis.OBSERVATION
+        if self.status is HypothesisStatus.CONFIRMED and not is_seen:
+            raise Refused(
+                f"{self.id} rests on {old.confidence.basis.value}, and only what was seen is "
+                "confirmed",
+                hint="let an experiment show it, or say with + where it was observed",
             )
         why = f"{self.status.value}: {self.reason}" if self.reason else self.status.value
         step = ConfidenceChange(at=at, confidence=old.confidence, reason=why)

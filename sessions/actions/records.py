@@ -10,7 +10,7 @@ from ..model.constraints import Fact, TimelineEntry, Topic
 from ..model.records import Decision, DiagnosisRecord, Note, Prevention
 from ..model.run_ref import RunPart, RunRef
 from ..model.session import Session
-from .base import Action, changed, clipped, swapped
+from .base import Action, changed, clipped, swapped, with_run
 
 MOST_DIAGNOSES = 20
 """Newest first kept; each may be tens of kilobytes."""
@@ -92,9 +92,17 @@ class SetRunPart(Action):
     op: Literal["set_run_part"] = "set_run_part"
     id: str
     part: RunPart
+    ref: RunRef | None = None
+    """The run itself, if the session does not know it yet: undone, both are gone."""
+
+    @property
+    def makes(self) -> str:
+        """Id of the run that it adds, if it adds one."""
+        return self.ref.id if self.ref is not None else ""
 
     def apply(self, session: Session, at: datetime) -> Session:
         """Set it."""
+        session = with_run(session, self.ref)
         known = session.run(self.id) if self.id else None
         if known is None:
             raise Refused(f"there is no run {self.id} in this session")

@@ -20,13 +20,14 @@ class Saving(NamedTuple):
     state: str
     pending: int = 0
     problem: str = ""
+    is_held: bool = False
 
 
 def test_every_command_of_a_row_means_something_for_it() -> None:
     def names(kind: str, name: str) -> list[str]:
         return [said for _, said in offers(SHOWN, Pick(kind=kind, id=name), Draft()).footer]
 
-    assert names("check", "seeds") == ["Tick", "Waive", "Edit", "Hypothesis"]
+    assert names("check", "seeds") == ["Tick", "Waive", "Answer", "Hypothesis"]
     assert names("check", "logs")[0] == "Untick"
     assert names("hypothesis", "H4")[:2] == ["Plan experiment", "Evidence"]
     assert "Take up" in names("hypothesis", "H4")
@@ -47,8 +48,12 @@ def test_undo_saving_elsewhere_and_taking_over_are_there_when_they_do_something(
     assert not usual & {"undo", "redo", "save_elsewhere", "take_over"}
     assert {"undo", "redo"} <= offers(SHOWN, pick, Saving("saved"), "x", "y").allowed
     assert offers(SHOWN, pick, Saving("unsaved", 1)).footer[0][0] == "save_elsewhere"
-    frozen = offers(SHOWN, Pick(kind="experiment", id="E1"), Saving("read_only"), "x").allowed
+    frozen = offers(
+        SHOWN, Pick(kind="experiment", id="E1"), Saving("read_only", is_held=True), "x"
+    ).allowed
     assert frozen == {"take_over", "verdict", "copy"}
+    nobodys = offers(SHOWN, Pick(kind="experiment", id="E1"), Saving("read_only"), "x").allowed
+    assert nobodys == {"verdict", "copy"}
 
 
 def test_commands_become_wishes_about_rows() -> None:

@@ -43,6 +43,7 @@ class Saving(NamedTuple):
     state: str
     pending: int = 0
     problem: str = ""
+    is_held: bool = False
 
 
 def texts(blocks: list[Block]) -> list[str]:
@@ -221,7 +222,7 @@ def test_the_detail_is_beside_below_or_instead(size: tuple[int, int], shape: Sha
         (Saving("saved"), "✔ saved"),
         (Saving("saving", 2), "saving… (2)"),
         (Saving("unsaved", 3, "disk full"), "NOT SAVED (3): disk full: press s to save elsewhere"),
-        (Saving("read_only", 0, "opened by ada on login2, pid 4121"),
+        (Saving("read_only", 0, "opened by ada on login2, pid 4121", is_held=True),
          "read-only: opened by ada on login2, pid 4121 (T takes over)"),
         (Saving("read_only", 2, "taken over by lin"), "NOT SAVED (2): taken over by lin"),
     ],
@@ -310,7 +311,7 @@ def test_before_and_after_is_a_table_with_intervals_and_a_verdict() -> None:
 def test_results_of_a_run_that_goes_on_are_called_preliminary() -> None:
     told = full("experiment", "E3")
     assert "preliminary: the run goes on" in told
-    assert "? so far inconclusive" in told
+    assert "◐ so far inconclusive" in told
     assert "14 more points would decide it" in told
 
 

@@ -24,6 +24,7 @@ class Saving(NamedTuple):
     state: str
     pending: int = 0
     problem: str = ""
+    is_held: bool = False
 
 
 def play(flow: Flow, size: tuple[int, int] = STACKED, session: Session | None = TRIAGE) -> Host:
@@ -211,10 +212,10 @@ def test_the_keys_at_the_bottom_are_those_of_the_row() -> None:
 
         assert own()[:4] == ["Start", "Link run", "Copy command", "Cancel"]
         pane.select("seeds")
-        assert own() == ["Tick", "Waive", "Edit", "Hypothesis"]
+        assert own() == ["Tick", "Waive", "Answer", "Hypothesis"]
         pane.saving = Saving("unsaved", 2, "disk full")
         assert own()[0] == "Save elsewhere"
-        pane.saving = Saving("read_only", 0, "opened by ada on login2, pid 4121")
+        pane.saving = Saving("read_only", 0, "opened by ada on login2, pid 4121", is_held=True)
         assert own() == ["Take over"]
         await pilot.press("space", "T", "enter")
 
@@ -335,7 +336,7 @@ def test_undo_and_redo_are_named_at_the_lower_edge() -> None:
         said = Content.from_markup(str(pane.border_subtitle)).plain
         assert said == "u undoes: added H5: [/x] one · U redoes: moved E1 up"
         await pilot.press("U")
-        pane.saving = Saving("read_only", 0, "opened by ada")
+        pane.saving = Saving("read_only", 0, "opened by ada", is_held=True)
         assert not str(pane.border_subtitle)
         pane.saving = Saving("saved")
         assert str(pane.border_subtitle)

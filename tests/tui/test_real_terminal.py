@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,83 @@ def test_the_picker_opens_where_nothing_is_named(tmp_path: Path) -> None:
         session.wait_for("step 200 loss nan")
         session.press("q")
         assert session.wait_end() == 0
+
+
+def adopt(session: TmuxSession) -> None:
+    """Make the worst finding a hypothesis, and look at the checklist."""
+    session.wait_for("the last word of this log", "critical")
+    session.press("3")
+    session.wait_for("NaN loss", "h Hypothesis")
+    session.press("h")
+    session.press("6")
+    session.wait_for("checklist", "u undoes: added H1")
+
+
+def test_a_session_is_there_again_and_the_way_out_names_its_report(
+    tmp_path: Path, log: Path
+) -> None:
+    with TmuxSession(tmp_path, str(log), size=(100, 30)) as session:
+        adopt(session)
+        session.press("e")
+        session.wait_for("Plan E1, a test of H1")
+        session.write("halve it: ")
+        session.press("C-s")
+        session.wait_for("E1", "planned", "u undoes: planned E1")
+        session.press("q")
+        assert session.wait_end() == 0
+        screen = session.wait_for("mltd-tui report")
+        command = next(line for line in screen.splitlines() if "mltd-tui report" in line)
+    name = command.split("mltd-tui report ")[1].strip()
+    report = tmp_path / "report.md"
+    subprocess.run([PROGRAM, "report", name, "-o", str(report)], check=True)
+    assert "E1" in report.read_text()
+    again = tmp_path / "again"
+    again.mkdir()
+    with TmuxSession(again, str(log), size=(100, 30)) as session:
+        session.wait_for("Session reopened")
+        session.press("6")
+        session.wait_for("H1", "E1")
+        session.press("q")
+        assert session.wait_end() == 0
+
+
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, log: Path) -> None:
+    with TmuxSession(tmp_path, str(log)) as session:
+        adopt(session)
+        session.press("n")
+        session.wait_for("Note")
+        session.write("worth remembering")
+        session.press("C-s")
+        # What is said to be saved has to be: notices that lie over it have to go first.
+        session.wait_for("✔ saved", "u undoes: note")
+        os.kill(session.program_pid, signal.SIGKILL)
+        assert session.wait_end() == 128 + signal.SIGKILL
+    again = tmp_path / "again"
+    again.mkdir()
+    with TmuxSession(again, str(log)) as session:
+        session.wait_for("Session reopened", "1 hypothesis")
+        session.press("6")
+        session.wait_for("checklist", "u undoes: note")
+        session.press("G")
+        session.wait_for("worth remembering")
+        session.press("u")
+        session.wait_for("U redoes: note")
+        session.press("q")
+        assert session.wait_end() == 0
+
+
+def test_a_demo_leaves_nothing_behind(tmp_path: Path) -> None:
+    demo = ("demo", "overfitting", "--speed", "8")
+    with TmuxSession(tmp_path, *demo) as session:
+        session.wait_for("overfitting", "findings")
+        session.press("6")
+        session.wait_for("draft")
+        session.press("n")
+        session.wait_for("Note")
+        session.write("only a demo")
+        session.press("C-s")
+        session.wait_for("u undoes: note")
+        session.press("q")
+        assert session.wait_end() == 0
+        assert "mltd-tui report" not in session.screen
+    assert not Path(os.environ["XDG_STATE_HOME"], "mltd", "sessions").exists()

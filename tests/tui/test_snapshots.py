@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
+from mltd.sessions.storage.saver import Saving
 from mltd.tui.app import MltdApp
 from mltd.tui.engine.protocol import Open
+from mltd.tui.screens.compare import CompareScreen
+from mltd.tui.screens.form import FormScreen
 from mltd.tui.screens.run_picker import RunPicker
+from mltd.tui.screens.session_list import SessionListScreen
 from mltd.tui.terminal import TRUE_COLOUR, Terminal
 from mltd.tui.theming import ORDER
 from tests.tui.app_scene import (
@@ -28,6 +33,10 @@ from tests.tui.app_scene import (
     make_app,
     write_log,
 )
+from tests.tui.session_scene import adopt, plan, quiet
+from tests.tui.test_session_list import NOW as TODAY
+from tests.tui.test_session_list import ROWS as SESSIONS
+from tests.tui.triages import LIVE, MISSING, TRIAGE
 
 Compare = Callable[..., bool]
 Walk = Callable[[Stage], Awaitable[None]]
@@ -39,6 +48,7 @@ def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """No clock, no hints, no wishes of the environment."""
     for name in ("NO_COLOR", "COLORTERM", "TEXTUAL_COLOR_SYSTEM"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("mltd.tui.triaging.LOAD_AFTER", 0.001)
     monkeypatch.setattr(gc, "freeze", lambda: None)
     defaults = RunPicker.__init__.__kwdefaults__
     assert defaults is not None
@@ -49,6 +59,16 @@ def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
         return compact(App.export_screenshot(app, **options))
 
     monkeypatch.setattr(MltdApp, "export_screenshot", exported, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _same_zone() -> Iterator[None]:
+    """Moments are shown in local time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 @pytest.fixture
@@ -105,12 +125,64 @@ def is_same(compare: Compare, size: tuple[int, int], walk: Walk, *names: Path, *
         stage = Stage(app, pilot, bridge)
         await stage.begin()
         await stage.drawn()
+        await stage.until(lambda: app.desk is not None)
         await walk(stage)
+        await stage.pilot.pause()
         assert stage.notices == [], "a picture of a failure is no picture"
 
     bridge = Served(Open(tuple(map(str, names))))
     app = make_app(bridge, *names, **more)
     return compare(app, terminal_size=size, run_before=before)
+
+
+def triaged(stage: Stage) -> None:
+    """Show a triage in full swing, whatever the run is."""
+    pane = stage.app.main_screen.checklist
+    assert pane is not None
+    stage.app.main_screen.add_class("-has-session")
+    pane.set_session(TRIAGE, suggested="E4", missing=MISSING, live=LIVE)
+    pane.set_undo("E1 passed: val/loss fell by 41.9%", "")
+    pane.saving = Saving("saved")
+
+
+def checklist(row: str) -> Walk:
+    """The checklist with the cursor on a row."""
+
+    async def walk(stage: Stage) -> None:
+        triaged(stage)
+        await stage.press("6")
+        assert stage.app.main_screen.checklist is not None
+        assert stage.app.main_screen.checklist.select(row)
+
+    return walk
+
+
+async def overview(stage: Stage) -> None:
+    triaged(stage)
+    await stage.drawn()
+
+
+async def form(stage: Stage) -> None:
+    await adopt(stage)
+    await stage.press("e")
+    await stage.until(lambda: isinstance(stage.app.screen, FormScreen))
+
+
+async def verdict(stage: Stage) -> None:
+    await plan(stage)
+    await stage.press("L", "enter")
+    assert stage.app.desk is not None
+    desk = stage.app.desk
+    await stage.until(lambda: "E1" in desk.live)
+    await stage.press("v")
+    await stage.until(lambda: isinstance(stage.app.screen, CompareScreen))
+    await stage.drawn()
+    quiet(stage)
+
+
+async def sessions(stage: Stage) -> None:
+    screen = SessionListScreen(SESSIONS, current="s1", clock=TODAY.timestamp)
+    await stage.app.push_screen(screen)
 
 
 def keys(*pressed: str) -> Walk:
@@ -149,6 +221,39 @@ def test_a_screen_of_several_runs(
     snap_compare: Compare, logs: tuple[Path, ...], screen: str, size: tuple[int, int]
 ) -> None:
     assert is_same(snap_compare, size, keys(*BESIDE[screen]), *logs)
+
+
+@by_size
+@pytest.mark.parametrize("row", ["H1", "E3", "seeds"])
+def test_the_checklist(
+    snap_compare: Compare, logs: tuple[Path, ...], row: str, size: tuple[int, int]
+) -> None:
+    assert is_same(snap_compare, size, checklist(row), logs[0])
+
+
+@by_size
+@pytest.mark.parametrize("screen", [form, sessions], ids=lambda walk: walk.__name__)
+def test_a_screen_of_a_session(
+    snap_compare: Compare, logs: tuple[Path, ...], screen: Walk, size: tuple[int, int]
+) -> None:
+    assert is_same(snap_compare, size, screen, logs[0])
+
+
+def test_the_overview_of_a_session(snap_compare: Compare, logs: tuple[Path, ...]) -> None:
+    assert is_same(snap_compare, SIZES[1], overview, logs[0])
+
+
+@by_size
+def test_the_verdict(snap_compare: Compare, logs: tuple[Path, ...], size: tuple[int, int]) -> None:
+    assert is_same(snap_compare, size, verdict, logs[0], logs[2])
+
+
+@by_size
+@pytest.mark.parametrize("theme", ["light", "mono"])
+def test_the_checklist_in_a_theme(
+    snap_compare: Compare, logs: tuple[Path, ...], theme: str, size: tuple[int, int]
+) -> None:
+    assert is_same(snap_compare, size, checklist("H1"), logs[0], theme=theme)
 
 
 @by_size

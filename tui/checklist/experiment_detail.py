@@ -38,12 +38,12 @@ def experiment_detail(shown: Shown, pick: Pick, width: int) -> Iterator[Block]:
     yield from _tested(shown, experiment, width)
     yield from _result(shown, experiment, width)
     if experiment.command:
-        yield heading("Command", width, "y copies it; nothing is ever run from here")
+        yield heading("Line to use", width, "y copies it; nothing is ever run from here")
         lines = tuple(code_lines(experiment.command, width))
         yield Block(lines, ("command", pick.id), replace(pick, copied=experiment.command))
     else:
         said = paragraphs("none written down yet: Enter edits the plan", width, "quiet")
-        yield from section("Command", said, width)
+        yield from section("Line to use", said, width)
     yield from _criteria(experiment, width)
     yield from section("Run", _runs(shown, experiment, width), width)
     yield from section("Way back", _way_back(experiment, width), width)

@@ -16,6 +16,21 @@ _HARMLESS = ("copy", "verdict", "fold", "go")
 """What changes nothing."""
 
 
+_SETTLED_HERE = {
+    "seeds": "Answer",
+    "hardware": "Answer",
+    "revision": "Answer",
+    "baseline": "Answer",
+    "reproduced": "Plan",
+    "isolate_data": "Plan",
+    "isolate_model": "Plan",
+    "isolate_optimiser": "Plan",
+    "hypotheses": "Add",
+    "monitors": "Add",
+}
+"""Items that the key which opens can do something about, and what."""
+
+
 class Offers(NamedTuple):
     """Commands that do something here; those at the bottom of the screen, with their names."""
 
@@ -110,7 +125,9 @@ def _for_check(shown: Shown, pick: Pick) -> Iterator[tuple[str, str]]:
     yield "advance", {"done": "Untick", "waived": "Open again"}.get(state, "Tick")
     if state != "waived":
         yield "waive", "Waive"
-    yield from (("edit", "Edit"), ("copy", ""))
+    if pick.id in _SETTLED_HERE:
+        yield "edit", _SETTLED_HERE[pick.id]
+    yield "copy", ""
 
 
 def _for_hypothesis(shown: Shown, pick: Pick) -> Iterator[tuple[str, str]]:

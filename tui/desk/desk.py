@@ -30,11 +30,6 @@ from mltd.sessions.triage import Entry, Triage, now
 
 FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 """Seconds between attempts to create a session where there is no room for one."""
-_SAYS_NOTHING = frozenset(
-    {"train", "training", "log", "logs", "out", "output", "stdout", "stderr", "run", "main",
-     "metrics", "history", "results", "trainer_state"}
-)  # fmt: skip
-"""Names of files that are the same in every folder."""
 _GROWING = re.compile(r"\(.*\)|\d[\d.,]*")
 """Remarks and numbers in the timeline."""
 
@@ -128,6 +123,14 @@ class Desk:
                 return run
         return None
 
+    def results_so_far(self) -> dict[str, BeforeAfter]:
+        """What is known of experiments that have a run and no verdict yet."""
+        return {
+            experiment.id: self.live[experiment.id]
+            for experiment in self.session.experiments
+            if experiment.id in self.live and experiment.run and not experiment.status.is_over
+        }
+
     def was_recorded(self, experiment: str, result: BeforeAfter) -> bool:
         """True if this verdict was written down before: one that is undone stays undone."""
         return any(
@@ -190,7 +193,8 @@ class Desk:
         first = found[0] if isinstance(found, list) and found else None
         worst = str(first.get("id", "")).replace("_", " ") if isinstance(first, dict) else ""
         name = session.title
-        if session.runs and os.path.splitext(name)[0].casefold() in _SAYS_NOTHING:
+        if session.runs and session.runs[0].location.endswith(name):
+            # Logs are called alike in every folder; the folder tells them apart.
             above = os.path.basename(os.path.dirname(session.runs[0].location))
             name = os.path.join(above, name) if above else name
         return f"{name}: {worst}" if worst else name
@@ -215,6 +219,11 @@ class Desk:
         self._adopt(SessionStore(place).create(self._title()))
         assert self._opened is not None
         return self._opened.path
+
+    def flush(self) -> None:
+        """Wait until what was done is on disk, or could not be saved."""
+        if self._opened is not None:
+            self._opened.flush()
 
     def close(self) -> list[str]:
         """Let go of the files; sentences about what could not be saved."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -15,6 +16,7 @@ from mltd.sessions.actions.experiments import (
     StartExperiment,
 )
 from mltd.sessions.actions.hypotheses import (
+    AddEvidence,
     MoveHypothesis,
     RemoveEvidence,
     RemoveHypothesis,
@@ -28,8 +30,10 @@ from mltd.sessions.actions.records import (
     SetFact,
 )
 from mltd.sessions.adopting import plan_for
+from mltd.sessions.errors import Refused
 from mltd.sessions.model.checklist import CHECKS, MarkState, Phase
 from mltd.sessions.model.constraints import Topic
+from mltd.sessions.model.evidence import RefKind
 from mltd.sessions.model.experiment import ExperimentStatus, Purpose, Variable
 from mltd.sessions.model.hypothesis import HypothesisStatus
 from mltd.sessions.triage import now
@@ -39,8 +43,13 @@ from ..forms.circumstances import fact_form, timeline_form, waive_form
 from ..forms.confidence import confidence_form
 from ..forms.evidence import evidence_form
 from ..forms.experiment import edit_experiment_form, plan_experiment_form
-from ..forms.form import Form
-from ..forms.hypothesis import edit_hypothesis_form, hypothesis_form, status_form
+from ..forms.form import Form, Unfit
+from ..forms.hypothesis import (
+    decide_form,
+    edit_hypothesis_form,
+    hypothesis_form,
+    status_form,
+)
 from ..forms.records import decision_form, note_form, prevention_form
 from ..forms.session import owner_form, rename_form
 
@@ -65,13 +74,6 @@ _ISOLATES = {
     "isolate_data": Variable.DATA,
     "isolate_model": Variable.MODEL,
     "isolate_optimiser": Variable.OPTIMISER,
-}
-_FOLLOWING = {
-    HypothesisStatus.OPEN: HypothesisStatus.TESTING,
-    HypothesisStatus.TESTING: HypothesisStatus.CONFIRMED,
-    HypothesisStatus.CONFIRMED: HypothesisStatus.REFUTED,
-    HypothesisStatus.REFUTED: HypothesisStatus.OPEN,
-    HypothesisStatus.PARKED: HypothesisStatus.OPEN,
 }
 
 
@@ -149,9 +151,23 @@ class Hand:
         """A form whose answers are an action; the rules are asked before it closes."""
 
         def attempt(action: AnyAction) -> None:
+            if self._desk.why_read_only:
+                # Said before the form closes, so that nothing that was typed is lost.
+                raise Refused(f"the session is read-only: {self._desk.why_read_only}")
+            self._check_place(action)
             action.apply(self._session, now())
 
         self._room.ask(form, self._do, attempt)
+
+    def _check_place(self, action: AnyAction) -> None:
+        """Evidence names a metric that there is."""
+        if not isinstance(action, AddEvidence) or action.evidence.kind is not RefKind.SERIES:
+            return
+        name = action.evidence.ref.partition("@")[0]
+        known = self._room.metrics_of(action.evidence.run)
+        if known and name not in known:
+            close = difflib.get_close_matches(name, known, 3, 0.4) or known[:3]
+            raise Unfit({"ref": f"this run logs no {name}; it has {', '.join(close)}"})
 
     # -- hypotheses -----------------------------------------------------------------------
 
@@ -174,11 +190,12 @@ class Hand:
         found = self._session.hypothesis(row)
         if found is None:
             return
-        status = _FOLLOWING[found.status]
-        if status in (HypothesisStatus.CONFIRMED, HypothesisStatus.REFUTED):
-            self._ask(status_form(found, status))
+        if found.status is HypothesisStatus.OPEN:
+            self._do(SetHypothesisStatus(id=row, status=HypothesisStatus.TESTING))
+        elif found.status is HypothesisStatus.PARKED:
+            self._do(SetHypothesisStatus(id=row, status=HypothesisStatus.OPEN))
         else:
-            self._do(SetHypothesisStatus(id=row, status=status))
+            self._ask(decide_form(found))
 
     def _waive_hypothesis(self, row: str, amount: int) -> None:
         found = self._session.hypothesis(row)

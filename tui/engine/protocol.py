@@ -254,6 +254,8 @@ class CompareRequest(NamedTuple):
     """JSON of the experiment whose criteria decide; empty for the default ones."""
     onset: float | None = None
     """Step by which the incident had shown itself in the run before."""
+    is_at_end: bool = False
+    """Compare what each run ended with, not what both had reached."""
 
 
 class CompareRow(NamedTuple):

@@ -59,7 +59,7 @@ def _fields(given: Experiment, *, has_begun: bool = False) -> tuple[Field, ...]:
         Field("purpose", "Purpose", given.purpose.value, Kind.CHOICE,
               choices=tuple((one.value, words) for one, words in _PURPOSES),
               hint="should the change help, or should it fail again on less data?"),
-        Field("command", "Command", given.command, Kind.TEXT,
+        Field("command", "Line to use", given.command, Kind.TEXT,
               hint="what to run; it is copied for you, never run"),
         Field("success", "Success if", _listed(given.success), Kind.TEXT,
               hint="one a line, e.g. val/loss improves by 10%; empty: 10% on the target"),

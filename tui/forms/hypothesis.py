@@ -11,7 +11,7 @@ from mltd.sessions.model.hypothesis import Hypothesis, HypothesisStatus
 
 from .confidence import basis_field, confidence_field, read_confidence
 from .evidence import evidence_fields, read_evidence
-from .field import Field, Values
+from .field import Field, Kind, Values
 from .form import Form, Reading
 
 _GUESS = 0.5
@@ -21,6 +21,12 @@ _QUESTIONS = {
     HypothesisStatus.PARKED: "What keeps you from testing it now?",
     HypothesisStatus.CONFIRMED: "What shows that it is right?",
 }
+_DECISIONS = (
+    HypothesisStatus.CONFIRMED,
+    HypothesisStatus.REFUTED,
+    HypothesisStatus.OPEN,
+    HypothesisStatus.PARKED,
+)
 
 
 def hypothesis_form(
@@ -77,6 +83,36 @@ def edit_hypothesis_form(
         read,
         note=f"Held with {hypothesis.confidence}. Evidence and history stay as they are.",
     )
+
+
+def decide_form(hypothesis: Hypothesis) -> Form[SetHypothesisStatus]:
+    """Confirm, refute or reopen what is being tested, and say why."""
+
+    def read(values: Values) -> SetHypothesisStatus:
+        reading = Reading(values)
+        return SetHypothesisStatus(
+            id=hypothesis.id,
+            status=HypothesisStatus(reading.text("status")),
+            reason=reading.text("reason"),
+        )
+
+    def question(values: Values) -> str:
+        status = HypothesisStatus(values.get("status") or HypothesisStatus.OPEN)
+        return _QUESTIONS.get(status, "Why is it open again?")
+
+    others = [one for one in _DECISIONS if one is not hypothesis.status]
+    return Form(
+        f"Decide {hypothesis.id}",
+        (
+            Field("status", "It is", others[0].value, Kind.CHOICE,
+                  choices=tuple((one.value, one.value) for one in others)),
+            Field("reason", "Reason", hint=question, is_required=True),
+        ),
+        read,
+        note=f"{hypothesis.statement}\nis {hypothesis.status.value}, held with "
+        f"{hypothesis.confidence}",
+        accept_label="Set",
+    )  # fmt: skip
 
 
 def status_form(hypothesis: Hypothesis, status: HypothesisStatus) -> Form[SetHypothesisStatus]:

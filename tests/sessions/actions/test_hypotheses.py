@@ -88,7 +88,13 @@ def test_nothing_is_confirmed_without_evidence() -> None:
     confirm = SetHypothesisStatus(id="H1", status=HypothesisStatus.CONFIRMED, reason="seen")
     with pytest.raises(Refused, match="not confirmed without"):
         after(add(), confirm)
-    session = after(add(), AddEvidence(id="H1", evidence=SEEN), confirm)
+    put = AddEvidence(id="H1", evidence=SEEN)
+    with pytest.raises(Refused, match="H1 rests on inference, and only what was seen"):
+        after(add(), put, confirm)
+    seen = SetConfidence(
+        id="H1", confidence=Confidence(value=0.9, basis=Basis.OBSERVATION), reason="it is there"
+    )
+    session = after(add(), put, seen, confirm)
     assert session.hypotheses[0].status is HypothesisStatus.CONFIRMED
     assert session.hypotheses[0].history[-1].reason == "confirmed: seen"
 

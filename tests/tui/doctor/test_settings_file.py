@@ -1,0 +1,73 @@
+"""The configuration file: found faulty by the same code that will read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mltd.tui.doctor.areas.settings_file import config, themes
+from mltd.tui.doctor.line import Line, State
+from mltd.tui.doctor.surroundings import Surroundings
+
+from .scene import only, states
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def look(path: Path) -> list[Line]:
+    return list(config(Surroundings(config=path)))
+
+
+def test_none_is_needed(path: Path) -> None:
+    line = only(look(path))
+    assert line.state is State.OK
+    assert "as usual" in line.fact
+
+
+def test_a_good_one_is_praised(path: Path) -> None:
+    path.write_text('[screen]\ntheme = "light"\n[keys]\n"app.quit" = "f10"\n[follow]\n')
+    assert only(look(path)).fact == f"{path}: readable and without mistakes"
+
+
+def test_mistakes_of_both_readers_are_told(path: Path) -> None:
+    path.write_text("[screen]\nbel = true\n[follow]\npoll_seconds = -1\n")
+    lines = look(path)
+    assert states(lines) == [State.PROBLEM, State.PROBLEM]
+    assert "did you mean bell?" in lines[0].fact
+    assert "follow.poll_seconds" in lines[1].fact
+    assert all(line.advice for line in lines)
+
+
+@pytest.mark.parametrize("content", [b"[screen\n", b"\xff\xfe"])
+def test_one_that_is_no_toml_is_told_once(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    line = only(look(path))
+    assert line.state is State.PROBLEM
+    assert "cannot be read" in line.fact
+
+
+def test_a_directory_in_its_place_is_told(path: Path) -> None:
+    path.mkdir()
+    assert only(look(path)).state is State.PROBLEM
+
+
+def test_a_theme_and_a_command_that_do_not_exist_are_forgiven(path: Path) -> None:
+    path.write_text('[screen]\ntheme = "pink"\n[keys]\n"app.qit" = "f10"\n')
+    theme, keys = look(path)
+    assert (theme.state, keys.state) == (State.WARNING, State.WARNING)
+    assert "no theme called 'pink'" in theme.fact
+    assert 'did you mean "app.quit"?' in keys.fact
+
+
+def test_a_broken_theme_of_the_user_is_told(path: Path) -> None:
+    assert list(themes(Surroundings(config=path))) == []
+    folder = path.parent / "themes"
+    folder.mkdir()
+    (folder / "mine.toml").write_text("nonsense = [")
+    line = only(themes(Surroundings(config=path)))
+    assert line.state is State.WARNING
+    assert "mine.toml" in line.fact
