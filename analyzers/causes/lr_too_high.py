@@ -157,7 +157,10 @@ class LearningRateTooHigh:
                 "log grad_norm at every step: growth over several steps before the break speaks "
                 "for the learning rate, a single step for a bad batch"
             )
+        step = case.onset(*_BREAKS)
+        # A run that stops before the place of the trouble would show nothing.
+        far = f"well past step {step:,.0f}" if step else "200 steps"
         yield (
-            "200 steps at a third of the learning rate from the same start: if the trouble is "
-            "gone, the rate was the cause"
+            f"a run at a third of the learning rate, {far}, from the same start or from the "
+            "checkpoint before: if the trouble is gone, the rate was the cause"
         )
