@@ -13,7 +13,8 @@ LINKED := $(addsuffix /__init__.py,$(ROOMS))
 MISSING := $(filter-out $(wildcard $(LINKED)),$(LINKED))
 
 # program:package, for the tests that talk to real services
-SERVICES := ssh:openssh-client sshd:openssh-server sshfs:sshfs tmux:tmux
+SERVICES := ssh:openssh-client sshd:openssh-server sshfs:sshfs tmux:tmux munged:munge \
+	slurmctld:slurmctld slurmd:slurmd squeue:slurm-client
 
 .PHONY: help
 help:  ## List the targets

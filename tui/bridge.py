@@ -29,7 +29,7 @@ def start_process(wish: Open) -> subprocess.Popen[bytes]:
     try:
         # A session of its own: Ctrl+C and a closing terminal are the screen's to deal with.
         process = subprocess.Popen(
-            [sys.executable, "-m", "mltd.tui.engine"],
+            [sys.executable, "-P", "-m", "mltd.tui.engine"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-COMMANDS = ("open", "check", "export", "demo", "explain", "report", "sessions")
+COMMANDS = ("open", "check", "export", "demo", "explain", "report", "sessions", "doctor")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -47,7 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     explain.add_argument("id", nargs="?", metavar="ID", help="its id; all are listed without one")
     explain.add_argument("--markdown", action="store_true", help="the whole catalogue as Markdown")
     _add_report(commands)
-    _add_sessions(commands)
+    _add_upkeep(commands)
     demo = commands.add_parser("demo", help="replay recorded failing trainings as if live")
     demo.add_argument("names", nargs="*", metavar="NAME", help="a recording; all without one")
     demo.add_argument("--speed", type=float, default=1.0, help="times the demo's own pace")
@@ -71,10 +71,12 @@ def _add_report(commands: Commands) -> None:
     report.add_argument("--force", action="store_true", help="overwrite a file that is there")
 
 
-def _add_sessions(commands: Commands) -> None:
+def _add_upkeep(commands: Commands) -> None:
+    from .doctor import command as doctor
     from .sessions_command import add_parser
 
     add_parser(commands)
+    doctor.add_parser(commands)
 
 
 def _add_poll(command: argparse.ArgumentParser) -> None:
@@ -132,6 +134,11 @@ def _run_headless(options: argparse.Namespace) -> int:
 
 
 def _carry_out(options: argparse.Namespace) -> int:
+    if options.command == "doctor":
+        # First of all: it also says what is wrong with the settings.
+        from .doctor import command
+
+        return command.run(options)
     if options.command == "sessions":
         # Needs no run, and so nothing that reads one.
         from . import sessions_command

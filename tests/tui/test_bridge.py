@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from mltd.tui.bridge import Bridge
 from mltd.tui.engine.protocol import (
     CurveRequest,
@@ -72,6 +74,27 @@ def test_news_come_from_a_process_of_its_own_and_growth_is_told_at_once(tmp_path
 
     ear = asyncio.run(scene())
     assert ear.deaths == []
+
+
+def test_modules_in_the_users_folder_are_not_taken_for_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "train.log"
+    write_log(log)
+    for name in ("numpy", "orjson", "mltd"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
+    monkeypatch.chdir(tmp_path)
+
+    async def scene() -> Ear:
+        ear = Ear()
+        bridge = Bridge(Open((str(log),)))
+        listening = asyncio.create_task(bridge.listen(ear.hear, ear.died))
+        await ear.until(lambda: ear.count(Diagnosed) or ear.deaths)
+        bridge.close()
+        await listening
+        return ear
+
+    assert asyncio.run(scene()).deaths == []
 
 
 def test_an_engine_that_dies_is_started_again_with_the_same_wishes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .line import Line, State
 from .surroundings import Surroundings
 
-DEADLINE = 2.5
+DEADLINE = 2.3
 """Seconds for everything; a person waits for the answer."""
 
 
@@ -63,7 +63,7 @@ class _Work:
     def result(self, deadline: float, seconds: float) -> list[Line]:
         """What it found, and whether it is still looking."""
         if not self._is_done.wait(max(0.0, deadline - time.monotonic())):
-            late = f"{self._check.name}: no answer within {seconds:g} s"
+            late = f"{self._check.name}: no answer within {seconds:.2g} s"
             lines = self._lines.copy()
             lines.append(
                 Line(self._check.area, self._check.late_state, late, self._check.late_advice)

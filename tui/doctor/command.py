@@ -25,32 +25,27 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Look at everything and tell; 0 if there is no problem, else 1."""
-    from .check import examine
-    from .checks import all_checks
+    from .apart import look_apart
     from .document import document
-    from .line import State, grouped, worst
-    from .surroundings import here
+    from .line import State, worst
 
-    around = here(tuple(options.paths))
-    # After the look at the environment. A thread for each of a login node's hundred cores would
-    # be too much for a configuration file.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    lines = grouped(examine(all_checks(around.paths), around))
+    answer = look_apart(tuple(options.paths))
     if options.json:
-        sys.stdout.write(document(lines) + "\n")
+        sys.stdout.write(document(answer.lines) + "\n")
     else:
+        from ..terminal import own_environment, terminal_of
         from .text import WIDTH, render
 
         is_shown = sys.stdout.isatty()
-        columns = around.size[0] if is_shown and around.size else WIDTH
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns if is_shown else 0
         text = render(
-            lines,
-            columns=columns,
-            unicode=around.terminal.is_unicode,
-            colours=is_shown and around.terminal.colours > 0,
+            answer.lines,
+            columns=columns or WIDTH,
+            unicode=answer.is_unicode,
+            colours=is_shown and terminal_of(own_environment()).colours > 0,
         )
         encoding = sys.stdout.encoding or "utf-8"
         for line in text:
             sys.stdout.write(line.encode(encoding, "replace").decode(encoding) + "\n")
     sys.stdout.flush()
-    return TROUBLE if worst(lines) is State.PROBLEM else 0
+    return TROUBLE if worst(answer.lines) is State.PROBLEM else 0

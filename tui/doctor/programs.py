@@ -23,6 +23,7 @@ class Answer:
     errors: str = ""
     is_missing: bool = False
     is_late: bool = False
+    """True if it was killed; `errors` holds what it had said until then."""
 
     @property
     def is_good(self) -> bool:
@@ -74,9 +75,11 @@ def ask(
         return Answer(None, errors=f"{program} cannot be started: {error.strerror or error}")
     try:
         output, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired as late:
         _end(process)
-        return Answer(None, is_late=True)
+        # Bytes, whatever the encoding asked for.
+        said = late.stderr.decode("utf-8", "replace") if isinstance(late.stderr, bytes) else ""
+        return Answer(None, errors=said, is_late=True)
     return Answer(process.returncode, output, errors)
 
 

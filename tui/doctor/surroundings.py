@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from ..terminal import Terminal, own_environment, terminal_of
 from . import programs
 
-PATIENCE = 2.0
+PATIENCE = 1.8
 """Seconds for one program to answer: what is slower than this makes no lively screen."""
+
+_GLANCE = 0.3
+"""Seconds for a look at the home directory, which may be on a file server that is down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,8 @@ class Surroundings:
     """Columns and lines of the terminal; None if there is none."""
     is_unicode: bool | None = None
     """What the configuration file says, which knows better than the locale."""
+    poll_seconds: float | None = None
+    """How often the configuration file wants files to be looked at."""
     state: Path = Path("/nonexistent")
     """Our own directory, for the app's files."""
     config: Path = Path("/nonexistent")
@@ -46,29 +55,60 @@ class Surroundings:
         return programs.ask(words, self.environment, self.patience * share)
 
 
-def here(paths: tuple[str, ...] = ()) -> Surroundings:
-    """The surroundings of this process."""
-    from mltd.runs.errors import SettingsError
+def here(paths: tuple[str, ...], size: tuple[int, int] | None) -> Surroundings:
+    """The surroundings of this process, with a terminal of this size."""
     from mltd.runs.state_files import state_directory
 
-    from ..settings import config_directory, load
+    from ..settings import config_directory
 
-    try:
-        is_unicode = load().unicode
-    except SettingsError:
-        # The check of the configuration file has more to say about it.
-        is_unicode = None
+    config = config_directory() / "config.toml"
+    wishes = _wishes(config)
     return Surroundings(
         environment=own_environment(),
         paths=paths or (os.curdir,),
-        size=_terminal_size(),
-        is_unicode=is_unicode,
+        size=size,
+        is_unicode=wishes.is_unicode,
+        poll_seconds=wishes.poll_seconds,
         state=state_directory(),
-        config=config_directory() / "config.toml",
+        config=config,
     )
 
 
-def _terminal_size() -> tuple[int, int] | None:
+class _Wishes(NamedTuple):
+    """What the configuration file says that other checks need."""
+
+    is_unicode: bool | None = None
+    poll_seconds: float | None = None
+
+
+def _wishes(path: Path) -> _Wishes:
+    """The wishes of the user, if the file can be read at once."""
+    found: list[_Wishes] = []
+
+    def read() -> None:
+        # What is wrong with the file, its own check tells.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            unicode = table.get("screen", {}).get("unicode")
+            poll = table.get("follow", {}).get("poll_seconds")
+            is_interval = isinstance(poll, int | float) and 0 < poll <= 3600
+            found.append(
+                _Wishes(
+                    unicode if isinstance(unicode, bool) else None,
+                    float(poll) if is_interval else None,
+                )
+            )
+
+    try:
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        reader.join(_GLANCE)
+    except RuntimeError:
+        read()
+    return found[0] if found else _Wishes()
+
+
+def terminal_size() -> tuple[int, int] | None:
     """The size of the terminal in which the user sits, even if all output goes elsewhere."""
     for number in (1, 2, 0):
         try:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from mltd.runs.errors import MltdError
 from mltd.runs.sources.looks import kind_of
 from mltd.runs.sources.mounts import file_system_type
 from mltd.runs.sources.watched_path import FASTEST_SECONDS, SAFETY_SECONDS, SLOWEST_SECONDS
@@ -24,6 +23,8 @@ AREA = "files"
 SLOW = 0.5
 """Seconds for one look at a path; slower than this is felt."""
 MOST_ENTRIES = 500
+_ANY = "any.log"
+"""Of a directory the app follows the files within; this one need not exist."""
 _REMOTE = re.compile(r"ssh://|[^/]+:")
 
 _line = partial(Line, AREA)
@@ -61,7 +62,8 @@ def look(around: Surroundings, path: str) -> Iterator[Line]:
     is_folder = stat.S_ISDIR(found.st_mode)
     newest = _newest(path) if is_folder else (os.path.basename(path), found.st_mtime)
     seconds = time.monotonic() - began
-    yield following(path, file_system_type(path), is_folder=is_folder)
+    watched = Path(path, _ANY) if is_folder else Path(path)
+    yield following(path, file_system_type(path), watched, around.poll_seconds)
     if seconds > SLOW:
         yield _line(
             State.WARNING,
@@ -73,19 +75,11 @@ def look(around: Surroundings, path: str) -> Iterator[Line]:
         yield from clock.from_the_future(*newest, time.time())
 
 
-def following(path: str, file_system: str, *, is_folder: bool) -> Line:
+def following(path: str, file_system: str, watched: Path, seconds: float | None) -> Line:
     """Watch it as the app would, and say what came of that."""
     # Not at the top: only this check needs the watcher, and with it watchdog.
-    from mltd.runs.settings import current
     from mltd.runs.sources.watcher import Watcher
 
-    try:
-        seconds = current().poll_seconds
-    except (MltdError, ImportError):
-        # Other checks tell what is wrong with the file, or with the packages.
-        seconds = None
-    # Of a directory the app follows the files within; this one need not exist.
-    watched = Path(path, "any.log") if is_folder else Path(path)
     with Watcher([watched], seconds) as watcher:
         watcher.wait(0)
         mode, note = watcher.modes()[watched], watcher.notes().get(watched, "")

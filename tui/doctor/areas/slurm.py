@@ -22,7 +22,7 @@ _LOSS = {
     "sacct": "how finished jobs ended is not known",
 }
 _NAMED = re.compile(r"^\w+: (fatal|error): ")
-_NO_CONFIGURATION = ("configuration source", "slurm.conf", "config file")
+_NO_CONFIGURATION = ("configuration source", "slurm.conf", "s_p_parse_file")
 _NO_ACCOUNTING = ("accounting storage is disabled", "not running a supported accounting_storage")
 
 _line = partial(Line, AREA)
@@ -103,24 +103,25 @@ def accounting(around: Surroundings) -> Iterator[Line]:
 
 def _failed(around: Surroundings, program: str, answer: Answer) -> Iterator[Line]:
     complaint = _NAMED.sub("", answer.complaint)
-    if answer.is_late:
+    if any(words in answer.errors for words in _NO_CONFIGURATION):
+        # All of them fail for this reason; once is enough.
+        if program == next(filter(around.find, PROGRAMS)):
+            yield _line(
+                State.WARNING,
+                f"Slurm is installed, but not set up: {complaint}",
+                "`export SLURM_CONF=/PATH/TO/slurm.conf`, or nothing if this is no cluster",
+            )
+    elif answer.is_late:
         yield _line(
             State.WARNING,
-            f"{program} does not answer within {around.patience:g} s: {_LOSS[program]}",
+            f"{program} does not answer within {around.patience:.2g} s: {_LOSS[program]}",
             "try again; if it stays so, tell those who run the cluster",
         )
-    elif not any(words in answer.errors for words in _NO_CONFIGURATION):
+    else:
         yield _line(
             State.WARNING,
             f"{program} fails ({complaint}): {_LOSS[program]}",
             f"see what `{program}` says by itself",
-        )
-    elif program == next(filter(around.find, PROGRAMS)):
-        # All of them fail for this reason; once is enough.
-        yield _line(
-            State.WARNING,
-            f"Slurm is installed, but not set up: {complaint}",
-            "`export SLURM_CONF=/PATH/TO/slurm.conf`, or nothing if this is no cluster",
         )
 
 

@@ -14,7 +14,7 @@ from ..surroundings import Surroundings
 AREA = "ssh"
 OLDEST = (6, 8)
 """The first that makes short names of sockets (`%C`) and tells its configuration (`-G`)."""
-_VERSION = re.compile(r"OpenSSH_(\d+)\.(\d+)\S*")
+_VERSION = re.compile(r"OpenSSH_(\d+)\.(\d+)[^\s,]*")
 _FRESH = '`eval "$(tmux show-environment -s SSH_AUTH_SOCK)"`'
 
 _line = partial(Line, AREA)
