@@ -111,6 +111,17 @@ class RealSlurm:
             assert time.monotonic() < deadline, f"job {job_id} is {now}, not {states}"
             time.sleep(0.1)  # Slurm announces a change only to programs that an operator sets up
 
+    @contextlib.contextmanager
+    def failed_node(self) -> Iterator[None]:
+        """Take the node down, with all that runs on it, and give it back."""
+        self.call("scontrol", "update", f"nodename={self.host}", "state=down", "reason=test")
+        yield
+        deadline = time.monotonic() + 30
+        while "down" in self.call("sinfo", "--noheader", "-o", "%T"):
+            assert time.monotonic() < deadline
+            with contextlib.suppress(AssertionError):  # it may have come back by itself meanwhile
+                self.call("scontrol", "update", f"nodename={self.host}", "state=resume")
+
 
 def _environment(folder: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}

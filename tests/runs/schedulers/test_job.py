@@ -100,6 +100,7 @@ def test_durations_and_sizes_as_slurm_writes_them() -> None:
         ("AssocGrpGRES", "the limit on GPUs or other devices of its account is reached"),
         ("ReqNodeNotAvail, Reserved_for_maintenance", "a node that it asks for is down, drained or "
          "reserved, as for maintenance (Reserved for maintenance)"),
+        ("Nodes_required_for_job_are_DOWN", "Nodes required for job are DOWN"),
         ("SomethingNew", None),
         ("None", None),
         (None, None),
@@ -107,6 +108,12 @@ def test_durations_and_sizes_as_slurm_writes_them() -> None:
 )  # fmt: skip
 def test_reasons_in_words(reason: str | None, words: str | None) -> None:
     assert in_words(reason) == words
+
+
+def test_a_failed_launch_is_told_apart_from_a_signal() -> None:
+    assert "output file" in (in_words("JobLaunchFailure", 53) or "")
+    assert in_words("JobLaunchFailure", 9) == "a signal ended it"
+    assert in_words("JobLaunchFailure") == "it could not be started"
 
 
 @given(st.text())

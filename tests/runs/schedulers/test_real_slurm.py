@@ -11,13 +11,20 @@ from pathlib import Path
 import pytest
 
 from mltd.runs.errors import InputError
-from mltd.runs.schedulers import Job, JobState, default_schedulers, job_logs
+from mltd.runs.schedulers.job import Job, JobState
+from mltd.runs.schedulers.logs import job_logs
+from mltd.runs.schedulers.registry import default_schedulers
 from mltd.runs.schedulers.slurm import Slurm
+from mltd.runs.schedulers.slurm.job_json import parse_json
 from mltd.runs.schedulers.slurm.problems import Trouble
 from mltd.runs.schedulers.slurm.questions import Questions
 from tests.runs.schedulers.real_slurm import RealSlurm
 
 TRAINING = 'for step in 1 2 3; do echo "step $step loss 0.$step"; done'
+COMPARED = (
+    "id", "state", "stdout", "stderr", "exit_code", "signal", "submit", "start", "end",
+    "time_limit", "elapsed", "nodes", "node_count", "work_dir", "reason", "requested_memory",
+)  # fmt: skip
 Ids = dict[str, str]
 
 
@@ -33,10 +40,19 @@ def ids(real_slurm: RealSlurm) -> Ids:
         "killed": submit("kill -9 $$"),
         "cancelled": submit("sleep 600", "--mem=100"),
         "array": submit("echo task; exit $((SLURM_ARRAY_TASK_ID - 1))", "--array=1-2"),
-        "held": submit("true", "--array=1-10%4", "--hold"),
+        "held": submit("true", "--array=1-10%4", "--hold", "--time=5"),
         "unwritable": submit("true", "-o", "no/such/folder/%j.out"),
         "parts": real_slurm.call(
-            "sbatch", "--parsable", "-n1", "-o", "parts-%j.out", ":", "-n1", "--wrap=true"
+            # Held: the parts of such a job want a node each, and there is but one.
+            "sbatch",
+            "--parsable",
+            "--hold",
+            "-n1",
+            "-o",
+            "parts-%j.out",
+            ":",
+            "-n1",
+            "--wrap=true",
         ).strip(),
         "preempted": submit("sleep 600", "--partition=low", "--mem=30000"),
         "requeued": submit("sleep 600", "--partition=again", "--mem=30000", "--time=10"),
@@ -48,7 +64,7 @@ def ids(real_slurm: RealSlurm) -> Ids:
     real_slurm.call("scontrol", "update", f"jobid={found['timeout']}", "endtime=now+1")
     real_slurm.call("scancel", found["cancelled"])
     found["winner"] = submit("true", "--partition=high", "--mem=60000")
-    for name in ("trained", "failed", "killed", "array", "unwritable", "parts", "winner"):
+    for name in ("trained", "failed", "killed", "array", "unwritable", "winner"):
         real_slurm.wait_for(found[name], "COMPLETED", "FAILED")
     real_slurm.wait_for(found["cancelled"], "CANCELLED")
     real_slurm.wait_for(found["preempted"], "PREEMPTED")
@@ -96,6 +112,7 @@ def test_a_job_that_failed(jobs: dict[str, Job], ids: Ids) -> None:
 def test_a_job_that_a_signal_ended(jobs: dict[str, Job], ids: Ids) -> None:
     job = jobs[ids["killed"]]
     assert (job.state, job.signal, job.signal_name) == (JobState.FAILED, 9, "SIGKILL")
+    assert job.reason_words == "a signal ended it"
 
 
 def test_a_job_that_ran_into_its_time_limit(jobs: dict[str, Job], ids: Ids) -> None:
@@ -153,11 +170,11 @@ def test_a_job_whose_output_cannot_be_written(jobs: dict[str, Job], ids: Ids) ->
 
 
 def test_a_heterogeneous_job(jobs: dict[str, Job], ids: Ids) -> None:
-    assert {f"{ids['parts']}+0", f"{ids['parts']}+1"} <= set(jobs)
-    job = jobs[f"{ids['parts']}+0"]
-    assert job.stdout is not None
-    assert Path(job.stdout).name == f"parts-{ids['parts']}.out"
-    assert Path(job.stdout).exists()
+    first, second = (jobs[f"{ids['parts']}+{offset}"] for offset in (0, 1))
+    assert first.stdout is not None
+    assert Path(first.stdout).name == f"parts-{ids['parts']}.out"
+    assert (second.raw_id, second.het_id) == (int(ids["parts"]) + 1, int(ids["parts"]))
+    assert Slurm().job(ids["parts"]) == first
 
 
 def test_a_running_job_by_its_number(slurm: RealSlurm) -> None:
@@ -183,9 +200,18 @@ def test_scontrol_says_the_same_as_squeue(jobs: dict[str, Job], ids: Ids) -> Non
         shown = questions.one(ids[name])
         [record] = shown.found or []
         seen, listed = record.job(shown.asked), jobs[ids[name]]
-        for field in ("id", "state", "stdout", "stderr", "exit_code", "signal", "start", "end",
-                      "submit", "time_limit", "elapsed", "nodes", "work_dir", "reason"):  # fmt: skip
+        for field in COMPARED:
             assert getattr(seen, field) == getattr(listed, field), field
+
+
+def test_json_says_the_same_as_text(jobs: dict[str, Job], ids: Ids, slurm: RealSlurm) -> None:
+    records = parse_json(slurm.call("squeue", "--json", "--states=all"))
+    seen = {job.id: job for job in (record.job(None) for record in records)}
+    names = ("trained", "failed", "killed", "timeout", "cancelled", "preempted", "unwritable")
+    tasks = (f"{ids['array']}_1", f"{ids['array']}_2", f"{ids['held']}_[1-10%4]")
+    for job_id in (*(ids[name] for name in names), *tasks):
+        for field in COMPARED:
+            assert getattr(seen[job_id], field) == getattr(jobs[job_id], field), (job_id, field)
 
 
 def test_slurm_is_asked_once_however_many_ask(
@@ -229,10 +255,7 @@ def test_a_controller_that_is_down_is_a_sentence(
 def test_a_node_that_fails_takes_its_jobs_along(slurm: RealSlurm) -> None:
     number = slurm.submit("sleep 600", "--no-requeue")
     slurm.wait_for(number, "RUNNING")
-    slurm.call("scontrol", "update", f"nodename={slurm.host}", "state=down", "reason=test")
-    try:
+    with slurm.failed_node():
         slurm.wait_for(number, "NODE_FAIL")
-        job = Slurm().job(number)
-        assert (job.state, job.is_over) == (JobState.NODE_FAIL, True)
-    finally:
-        slurm.call("scontrol", "update", f"nodename={slurm.host}", "state=resume")
+    job = Slurm().job(number)
+    assert (job.state, job.is_over) == (JobState.NODE_FAIL, True)

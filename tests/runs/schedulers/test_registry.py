@@ -14,7 +14,7 @@ from mltd.runs.schedulers.job import Job, JobList, JobState
 from mltd.runs.schedulers.registry import Schedulers, load
 
 THIRD_PARTY = """
-from mltd.runs.schedulers import Job, JobList, JobState
+from mltd.runs.schedulers.job import Job, JobList, JobState
 
 
 class Pbs:
@@ -63,7 +63,7 @@ absent = acme_pbs:Absent
 """
 
 SCRIPT = """
-from mltd.runs.schedulers import default_schedulers
+from mltd.runs.schedulers.registry import default_schedulers
 found = default_schedulers()
 print([one.name for one in found.all])
 print(found.job("job:77.srv").scheduler, found.jobs("88.srv").jobs[0].id)
@@ -140,13 +140,22 @@ def test_a_scheduler_that_fails_at_a_job_says_so_in_a_sentence() -> None:
     with pytest.raises(InputError, match="'broken' fails at job 1: ZeroDivisionError: oops"):
         broken.job("job:1")
     honest = Schedulers([Stub("honest", is_here=True, problem=InputError("no such job"))])
-    with pytest.raises(InputError, match="^no such job$"):
+    with pytest.raises(InputError, match=r"^no such job$"):
         honest.jobs("job:1")
 
 
-def test_importing_the_schedulers_is_cheap() -> None:
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("names", ("subprocess", "importlib.metadata", "mltd.runs.schedulers.job")),
+        ("registry", ("numpy", "pandas", "orjson", "pydantic", "importlib.metadata")),
+        ("slurm", ("numpy", "pandas", "orjson", "pydantic", "importlib.metadata")),
+    ],
+)
+def test_importing_the_schedulers_is_cheap(module: str, heavy: tuple[str, ...]) -> None:
     code = (
-        "import sys; from mltd.runs.schedulers import default_schedulers; default_schedulers();"
-        "sys.exit(any(m in sys.modules for m in ('numpy', 'pandas', 'orjson', 'pydantic')))"
+        f"import sys, mltd.runs.schedulers.{module};"
+        f"sys.exit(', '.join(name for name in {heavy} if name in sys.modules) or 0)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -213,7 +213,7 @@ def test_an_array_and_its_tasks(commands: Commands) -> None:
     waiting = slurm.job("48213_9")
     assert (waiting.id, waiting.state, waiting.raw_id) == ("48213_9", JobState.PENDING, None)
     assert [job.id for job in slurm.jobs("48213").jobs] == ["48213_7", "48213_[8-10%4]"]
-    with pytest.raises(InputError, match="48213 is an array.*such as job:48213_7"):
+    with pytest.raises(InputError, match=r"48213 is an array.*such as job:48213_7"):
         slurm.job("48213")
 
 

@@ -1,0 +1,1 @@
+"""Jobs of a cluster: which there are, and what its scheduler knows about each."""
