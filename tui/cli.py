@@ -21,7 +21,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mltd-tui",
         description="ML Training Debugger: what is wrong with a training, since when and why.",
-        epilog="WHAT: a log file, a directory of one run or of many, a quoted glob, or - (stdin).",
+        epilog="WHAT: a log file, a directory of one run or of many, a quoted glob, a Slurm job "
+        "(job:48213, or the bare number), or - (stdin).",
     )
     parser.add_argument("--version", action="version", version=f"mltd-tui {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -28,6 +28,8 @@ COMPANIONS = (
 )  # fmt: skip
 MOST_MATCHES = 20_000
 _GLOB_CHARACTERS = "*?["
+_LIKE_JOBS = ("job:", *"0123456789")
+"""How names of jobs begin."""
 
 
 def discover(what: str) -> list[RunFiles]:
@@ -43,6 +45,12 @@ def explore(what: str, *, limits: Limits | None = None) -> Discovery:
         raise InputError("an empty name stands for no run", hint="give a file or a directory")
     if not os.path.lexists(path) and any(c in path for c in _GLOB_CHARACTERS):
         return _explore_glob(path, limits)
+    if not os.path.lexists(path) and what.startswith(_LIKE_JOBS):
+        # Here, because nobody else has a use for schedulers.
+        from .jobs import explore_job
+
+        if (of_job := explore_job(what)) is not None:
+            return of_job
     return _explore_path(path, limits)
 
 

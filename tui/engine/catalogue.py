@@ -108,4 +108,5 @@ def _may_appear(name: str) -> bool:
     """A plain file name in a directory that exists: a job that is about to write it."""
     path = os.path.expanduser(name)
     is_plain = not _is_pattern(name) and "\0" not in name and not name.endswith(os.sep)
+    is_plain = is_plain and not name.startswith("job:")
     return is_plain and not os.path.lexists(path) and os.path.isdir(os.path.dirname(path) or ".")
