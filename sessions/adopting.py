@@ -18,7 +18,7 @@ from .model.confidence import Confidence, ConfidenceChange
 from .model.evidence import EvidenceRef, referred
 from .model.hypothesis import Hypothesis, SuggestedFix
 from .model.records import DiagnosisRecord
-from .planning import plan_for
+from .planning import ENDINGS, plan_for
 
 __all__ = ["best_for", "by_hand", "from_cause", "from_finding", "plan_for", "record_of"]
 
@@ -37,7 +37,8 @@ def from_cause(
 ) -> Hypothesis:
     """A root cause as a hypothesis, with its evidence on both sides and its fixes."""
     confidence = _within(float(cause.confidence), cause.basis)
-    reason = f"{source}: explains {', '.join(cause.explains)}" if cause.explains else source
+    # Who says so is told by the source beside it.
+    reason = f"explains {', '.join(cause.explains)}" if cause.explains else "as first stated"
     return Hypothesis(
         id=id,
         statement=cause.issue,
@@ -85,8 +86,16 @@ def from_finding(
 
 
 def best_for(diagnosis: Diagnosis, finding: Finding) -> RootCause | None:
-    """The best of the root causes that explain a finding."""
-    return next((cause for cause in diagnosis.root_causes if finding.id in cause.explains), None)
+    """The best of the root causes that explain a finding.
+
+    An exception stands beside the finding that says what it means, so the best that explains an
+    end of the run explains it too; failing that, the best one of all.
+    """
+    causes = diagnosis.root_causes
+    if finding.id == "exception":
+        fatal = (cause for cause in causes if not ENDINGS.isdisjoint(cause.explains))
+        return next(fatal, None) or next(iter(causes), None)
+    return next((cause for cause in causes if finding.id in cause.explains), None)
 
 
 def by_hand(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
@@ -34,7 +35,7 @@ CAUSES: dict[str, tuple[Variable, Aim]] = {
     "bad_job_request": (_OTHER, Aim.SURVIVAL),
     "bad_path": (_OTHER, Aim.SURVIVAL),
     "batch_of_one": (_DATA, Aim.SURVIVAL),
-    "batch_too_large": (_OTHER, Aim.MEMORY),
+    "batch_too_large": (_OTHER, Aim.SURVIVAL),
     "cancelled_by_person": (_OTHER, Aim.SURVIVAL),
     "class_imbalance": (_DATA, Aim.HELD_OUT),
     "code_bug": (_OTHER, Aim.SURVIVAL),
@@ -46,12 +47,12 @@ CAUSES: dict[str, tuple[Variable, Aim]] = {
     "dataloader_bottleneck": (_DATA, Aim.SPEED),
     "dead_relu": (_MODEL, Aim.QUALITY),
     "deadlock": (_OTHER, Aim.SURVIVAL),
-    "device_shared": (_OTHER, Aim.MEMORY),
+    "device_shared": (_OTHER, Aim.SURVIVAL),
     "disk_quota": (_OTHER, Aim.SURVIVAL),
     "distribution_shift": (_DATA, Aim.HELD_OUT),
     "embedding_heavy": (_MODEL, Aim.MEMORY),
     "empty_input": (_DATA, Aim.SURVIVAL),
-    "fragmentation": (_OTHER, Aim.MEMORY),
+    "fragmentation": (_OTHER, Aim.SURVIVAL),
     "frozen_parameters": (_MODEL, Aim.QUALITY),
     "hardware_fault": (_OTHER, Aim.SURVIVAL),
     "host_memory_limit": (_OTHER, Aim.SURVIVAL),
@@ -88,12 +89,40 @@ CAUSES: dict[str, tuple[Variable, Aim]] = {
 """Every root cause of the catalogue: what to vary to test it, and what would show it."""
 _MAKES_NAN = frozenset({"numerical_instability", "precision_overflow"})
 _NAN_FINDINGS = frozenset({"nan_loss", "nan_gradients", "nan_weights", "loss_scale_collapse"})
+ENDINGS = frozenset({
+    "checkpoint_mismatch", "checkpoint_missing", "config_error", "cuda_oom",
+    "dataloader_worker_died", "ddp_unused_parameters", "device_assert", "device_mismatch",
+    "disk_full", "dtype_mismatch", "empty_data", "environment_error", "exception", "host_oom",
+    "index_out_of_range", "missing_file", "nccl_timeout", "network_error", "orchestration_error",
+    "permission_denied", "rank_failure", "shape_mismatch", "slurm_cancelled", "slurm_node_fail",
+    "slurm_preempted", "slurm_timeout",
+})  # fmt: skip
+"""Findings that tell what a run died of."""
 _GUARDED = ("val/loss", "val/accuracy", "val/score", "test/loss", "test/accuracy", "throughput")
 
 
-def variable_of(cause: str) -> Variable:
-    """What an experiment on a cause changes; other for a cause of one's own."""
-    return CAUSES.get(cause, (_OTHER, Aim.QUALITY))[0]
+_SETTING = re.compile(r"(?P<name>[^\s>][^>]*?) (?P<old>\S+) -> (?P<new>\S*[^\s,;])(?: \([^()]*\))?")
+"""`lr 0.1 -> 0.03`, with or without a remark behind it."""
+_KINDS = (
+    (r"(?i)early.?stop|stop(?:s|ping)? early|the checkpoint nearest|the last good checkpoint",
+     _OTHER),
+    (r"(?i)\baugment|^more data\b", _DATA),
+    (r"(?i)^(?:\S*[._])?(?:learning_rate|lr|weight_decay|momentum|warm_?up|clip|max_grad_norm)\w*"
+     r" \S+ -> [^,]*$", _OPTIMISER),
+)  # fmt: skip
+"""What a fix changes whatever it is a cure for, by its words."""
+_SLOWER = re.compile(
+    r"(?i)accumulat|checkpointing|recompute activations|offload|\bshard|"
+    r"(?:halve|smaller|lower|reduce)\b.{0,20}\bbatch|batch.?size"
+)
+"""Fixes that pay for memory with speed."""
+
+
+def variable_of(cause: str, fix: SuggestedFix | None = None) -> Variable:
+    """What an experiment changes: by the words of its fix, else by the cause that it is about."""
+    words = fix.change if fix is not None else ""
+    told = next((kind for pattern, kind in _KINDS if re.search(pattern, words)), None)
+    return told or CAUSES.get(cause, (_OTHER, Aim.QUALITY))[0]
 
 
 def plan_for(
@@ -107,12 +136,14 @@ def plan_for(
     cause = (fix.addresses if fix is not None else "") or hypothesis.cause
     success = _success(hypothesis, cause, metrics)
     targets = {criterion.metric for criterion in success}
-    guards = [name for name in _GUARDED if name in metrics and name not in targets]
+    is_slower = fix is not None and _SLOWER.search(f"{fix.change} {fix.example}") is not None
+    unguarded = {*targets, "throughput"} if is_slower else targets
+    guards = [name for name in _GUARDED if name in metrics and name not in unguarded]
     return Experiment(
         id=id,
         hypothesis=hypothesis.id,
         change=_change(hypothesis, fix),
-        variable=variable_of(cause),
+        variable=variable_of(cause, fix),
         command=fix.example if fix is not None else "",
         success=success,
         guards=tuple(
@@ -139,6 +170,9 @@ def _rollback(fix: SuggestedFix | None) -> str:
         return ""
     if not fix.reversible:
         return f"cannot be taken back: keep the checkpoint and the code from before ({fix.change})"
+    setting = _SETTING.fullmatch(" ".join(fix.change.split()))
+    if setting is not None:
+        return f"{setting['name']} {setting['new']} -> {setting['old']}"
     return f"take back the change ({fix.change})"
 
 
@@ -146,6 +180,8 @@ def _success(hypothesis: Hypothesis, cause: str, metrics: Sequence[str]) -> tupl
     """What the run after the change must show; nothing where nothing is logged to show it by."""
     _, aim = CAUSES.get(cause, (_OTHER, Aim.QUALITY))
     has_nan = cause in _MAKES_NAN or bool(_NAN_FINDINGS & set(hypothesis.explains))
+    if aim is Aim.MEMORY and ENDINGS & set(hypothesis.explains):
+        aim = Aim.SURVIVAL
     # What became NaN was the training loss; an evaluation before that shows no difference.
     order = ("train/loss", *aim.value) if has_nan else aim.value
     target = next((role for role in order if role in metrics), "")

@@ -213,8 +213,8 @@ class MltdApp(SessionKeepingApp):
 
     def on_unmount(self) -> None:
         """Let go of the engine and the files."""
-        self.farewells = self.kept_sessions()
         self.problems += self.close_sessions()
+        self.farewells = self.kept_sessions()
         self.bridge.close()
         self._reader.close()
 

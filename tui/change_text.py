@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     WORSE = "worse"
     SAME = "same"
     UNCLEAR = "unclear"
-    """The interval includes no change at all."""
+    """The interval includes no change at all, or there are too few points for one."""
     UP = "up"
     DOWN = "down"
     """Up and down where neither is better."""
@@ -76,10 +76,12 @@ def _verdict_of(row: CompareRow, difference: float, larger: float) -> Verdict:
     low, high = row.low, row.high
     might_be_nothing = low is not None and high is not None and low <= 0 <= high
     is_near = low is not None and high is not None and low >= -_NEAR and high <= _NEAR
+    if low is None and row.needed:
+        # Too few points for an interval are too few to tell, be they ever so alike.
+        return Verdict.UNCLEAR
     if abs(difference) <= _SAME * larger or (might_be_nothing and is_near):
         return Verdict.SAME
-    if might_be_nothing or (low is None and row.needed):
-        # Too few points for an interval are too few to tell.
+    if might_be_nothing:
         return Verdict.UNCLEAR
     if row.smaller_is_better is None:
         return Verdict.UP if difference > 0 else Verdict.DOWN

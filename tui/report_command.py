@@ -32,6 +32,7 @@ from mltd.sessions.report import (
     picture_folder,
     write,
 )
+from mltd.sessions.storage.finding import listed
 from mltd.sessions.storage.places import JOURNAL
 from mltd.sessions.storage.store import SessionStore
 from mltd.sessions.triage import now
@@ -39,6 +40,7 @@ from mltd.sessions.triage import now
 from .complaint import UNUSABLE, complain
 from .escaping import printable
 from .headless import find_runs
+from .wording import count
 
 _STDOUT = (None, "-")
 _HEADER = b'{"schema":'
@@ -82,7 +84,7 @@ def _put(made: Report, output: str | None, force: bool) -> None:
         sys.stdout.flush()
         return
     *beside, target = write(made, str(output), force)
-    more = f" and {len(beside)} files in {beside[0].parent}" if beside else ""
+    more = f" and {count(len(beside), 'file')} in {beside[0].parent}" if beside else ""
     sys.stderr.write(f"mltd-tui: wrote {printable(str(target))}{printable(more)}\n")
 
 
@@ -123,7 +125,7 @@ def _of_run(store: SessionStore, name: str) -> tuple[Session, _Read]:
     if len(found) > 1:
         raise InputError(
             f"{name} holds {len(found)} runs",
-            hint="name one of them: " + ", ".join(_location(files) for files in found[:3]),
+            hint="name one of them: " + listed([_location(files) for files in found]),
         )
     files, location = found[0], os.path.abspath(os.path.expanduser(name))
     prints = [print_of(os.path.abspath(file.path)) for file in files.files]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mltd.sessions.actions.every import AnyAction
 
 _P = ParamSpec("_P")
-_NAMED = "its id or the beginning of it, its title, or 'last'"
+_NAMED = "its id, the beginning or the last part of it, its title, a log it is about, or 'last'"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -200,4 +200,5 @@ def _remark(sentence: str) -> None:
 def _columns() -> int:
     import shutil
 
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    # Asks the terminal behind stdout; where there is none, it is 80.
+    return shutil.get_terminal_size().columns

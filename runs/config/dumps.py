@@ -1,4 +1,4 @@
-"""Configuration dumped into a log: `Namespace(...)`, dicts, argument lists, YAML."""
+"""Configuration dumped into a log: `Namespace(...)`, dicts, argument lists, YAML, pairs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..events.prefix import split_label
 from .blocks import Cut, is_announcement, read_block
 from .literals import CutOffError, UnreadableError, ValueReader
+from .one_line import read_one_line
 from .plain import plain_dict
 
 _MOST_LINES = 2000
@@ -41,7 +42,7 @@ def may_start_config(line: str) -> bool:
         return True
     if "{" in head and (opening := _OPENING.search(head)):
         return _WORD.search(head, 0, opening.start()) is not None or _is_nested_settings(line)
-    return is_announcement(head)
+    return is_announcement(head) or read_one_line(line) is not None
 
 
 def _is_nested_settings(line: str) -> bool:
@@ -76,6 +77,8 @@ def config_from_lines(
             is_cut = True
         elif block is not None:
             return plain_dict(block[0]), block[1]
+    if not is_cut and (pairs := read_one_line(body)) is not None:
+        return plain_dict(pairs), index + 1
     return ({}, index) if is_cut and not final else None
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from ..facts.gathered import Seen
+from collections.abc import Callable
+
+from mltd.analyzers.core.finding import Basis
+
+from ..facts.gathered import EXPENSES, Seen
 from ..model.evidence import EvidenceRef, RefKind
+from ..model.experiment import Experiment, ExperimentStatus, Purpose
 from ..model.hypothesis import HypothesisStatus
 from ..model.records import PreventionKind
 from ..model.result import MetricChange, Outcome
 from ..model.session import Session
-from .look import Look, counted, done, lacking, passed_fixes, shown_by, some
+from .look import Look, alive, counted, done, lacking, passed_fixes, shown_by, some
 
 _GRADIENT = "grad"
+_NOT_MEASURED = "no fix was measured yet: run an experiment, and link its run to compare them"
 _NO_FIX = "no fix has passed yet: run an experiment and link what came out of it"
 
 
@@ -23,44 +29,33 @@ def minimal_fix(session: Session, seen: Seen | None) -> Look:
 
 
 def per_split(session: Session, seen: Seen | None) -> Look:
-    """Metrics of the training data and of others, in the incident's run or in the fixed one."""
-    train, held_out = [], []
-    if seen is not None:
-        train, held_out = list(seen.names_of("train")), list(seen.names_of("val", "test"))
-    for change in _after(session):
-        role = change.role or ""
-        if role.startswith("train/"):
-            train.append(change.name)
-        elif role.startswith(("val/", "test/")):
-            held_out.append(change.name)
-    train, held_out = list(dict.fromkeys(train)), list(dict.fromkeys(held_out))
-    if train and held_out:
-        refs = [_series(name) for name in (train[0], held_out[0])]
-        return done(f"train: {some(train, 3)}; held out: {some(held_out, 3)}", *refs)
-    if train:
-        return lacking("only the training data is measured: log the loss on a validation split too")
-    if held_out:
-        return lacking("only held-out data is measured: log the training loss too")
-    return lacking("no metric says which split it was measured on: log train and validation loss")
+    """One try of a fix that was measured on the training data and on others."""
+    for experiment in _measured(session):
+        train = _logged(experiment, lambda change: _role(change).startswith("train/"))
+        held_out = _logged(experiment, lambda change: _role(change).startswith(("val/", "test/")))
+        if train and held_out:
+            said = f"{experiment.id}: train: {some(train, 3)}; held out: {some(held_out, 3)}"
+            return done(said, shown_by(experiment), _series(train[0]), _series(held_out[0]))
+    if not (tried := _measured(session)):
+        return lacking(_NOT_MEASURED)
+    return lacking(
+        f"{tried[0].id} was not measured on both: log train and validation loss in its run"
+    )
 
 
 def gradients(session: Session, seen: Seen | None) -> Look:
-    """Loss and gradients as curves, in the incident's run or in the one after the change."""
-    losses: list[str] = []
-    norms: list[str] = []
-    if seen is not None:
-        losses += seen.with_role("train/loss", "val/loss")
-        norms += seen.gradients
-    for change in _after(session):
-        if (change.role or "").endswith("/loss"):
-            losses.append(change.name)
-        elif change.role == "grad_norm" or _GRADIENT in change.name.casefold():
-            norms.append(change.name)
-    if losses and norms:
-        return done(f"{losses[0]} beside {norms[0]}", _series(losses[0]), _series(norms[0]))
-    if losses:
-        return lacking("the gradient norm is not logged: log grad_norm in the next run")
-    return lacking("neither loss nor gradients are logged: log both in the next run")
+    """One try of a fix that shows the loss and the gradients."""
+    for experiment in _measured(session):
+        losses = _logged(experiment, lambda change: _role(change).endswith("/loss"))
+        norms = _logged(experiment, _is_gradient)
+        if losses and norms:
+            said = f"{experiment.id}: {losses[0]} beside {norms[0]}"
+            return done(said, shown_by(experiment), _series(losses[0]), _series(norms[0]))
+    if not (tried := _measured(session)):
+        return lacking(_NOT_MEASURED)
+    if _logged(tried[0], _is_gradient):
+        return lacking(f"{tried[0].id} shows no loss: log the loss in its run too")
+    return lacking(f"{tried[0].id} shows no gradients: log grad_norm in its run")
 
 
 def no_regression(session: Session, seen: Seen | None) -> Look:
@@ -121,11 +116,17 @@ def monitors(session: Session, seen: Seen | None) -> Look:
 
 
 def root_cause(session: Session, seen: Seen | None) -> Look:
-    """A confirmed hypothesis."""
+    """A confirmed hypothesis that rests on something seen."""
     confirmed = [h for h in session.hypotheses if h.status is HypothesisStatus.CONFIRMED]
+    for one in confirmed:
+        if one.confidence.basis is Basis.OBSERVATION:
+            return done(f"{one.id}, {one.confidence}: {one.statement}", *one.evidence[:3])
     if confirmed:
         one = confirmed[0]
-        return done(f"{one.id}, {one.confidence}: {one.statement}", *one.evidence[:3])
+        return lacking(
+            f"{one.id} is confirmed, but by {one.confidence.basis.value} alone: show it in an "
+            "experiment, or set its confidence on what was observed"
+        )
     if session.hypotheses:
         return lacking(
             "no hypothesis is confirmed: decide one, or waive this and say that none was"
@@ -140,15 +141,31 @@ def ceiling(session: Session, seen: Seen | None) -> Look:
     return done("; ".join(f"{h.id} {h.confidence}" for h in session.hypotheses[:4]))
 
 
-def _after(session: Session) -> list[MetricChange]:
-    """Metrics that the runs after a change have logged."""
-    return [
-        change
-        for experiment in session.experiments
-        if experiment.result is not None
-        for change in experiment.result.changes
+def _measured(session: Session) -> list[Experiment]:
+    """Fixes of which a run was compared, those that passed first."""
+    tried = [e for e in alive(session) if e.purpose is Purpose.FIX and e.result is not None]
+    return sorted(tried, key=lambda experiment: experiment.status is not ExperimentStatus.PASSED)
+
+
+def _logged(experiment: Experiment, is_wanted: Callable[[MetricChange], bool]) -> list[str]:
+    """Names of the metrics that the run after the change logged; what it costs is none."""
+    changes = experiment.result.changes if experiment.result is not None else ()
+    names = (
+        change.name
+        for change in changes
         if change.after is not None
-    ]
+        and is_wanted(change)
+        and _role(change).rpartition("/")[2] not in EXPENSES
+    )
+    return list(dict.fromkeys(names))
+
+
+def _role(change: MetricChange) -> str:
+    return change.role or ""
+
+
+def _is_gradient(change: MetricChange) -> bool:
+    return change.role == "grad_norm" or _GRADIENT in change.name.casefold()
 
 
 def _series(name: str) -> EvidenceRef:

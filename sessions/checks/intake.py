@@ -64,7 +64,8 @@ def configs(session: Session, seen: Seen | None) -> Look:
         return done(said, EvidenceRef(kind=RefKind.CONFIG, ref="config", quote=said))
     found = f"only {counted(seen.settings, 'setting')} were" if seen.settings else "no setting was"
     return lacking(
-        f"{found} found: put config.yaml or args.json beside the log, or let it print them"
+        f"{found} found: put config.yaml beside the log and open the run again, or let the "
+        "training print its settings"
     )
 
 
@@ -80,18 +81,22 @@ def seeds(session: Session, seen: Seen | None) -> Look:
 
 
 def hardware(session: Session, seen: Seen | None) -> Look:
-    """A fact."""
+    """A fact that names what it ran on; how many processes there were is none."""
     fact = session.constraints.facts.get(Topic.HARDWARE)
-    if fact is not None:
+    if fact is not None and (fact.is_complete or not fact.is_prefilled):
         return _known(fact)
+    if fact is not None:
+        return lacking(f"which accelerators, and how many? The log only says: {fact.value}")
     return lacking("the log does not say what it ran on: answer the question about hardware")
 
 
 def revision(session: Session, seen: Seen | None) -> Look:
-    """A fact."""
+    """An answer of a person: a log may name the commit, never what was new in it."""
     fact = session.constraints.facts.get(Topic.REVISION)
-    if fact is not None:
+    if fact is not None and not fact.is_prefilled:
         return _known(fact)
+    if fact is not None:
+        return lacking(f"{fact.value} is known: say what was new in it")
     return lacking("no commit stands in log or config: say which code ran, and what was new in it")
 
 

@@ -38,7 +38,7 @@ _LOOKS: dict[str, Callable[[Session, Seen | None], Look]] = {
     "root_cause": closing.root_cause,
     "ceiling": closing.ceiling,
 }
-_FROM_THE_RUN = ("logs", "metrics", "configs", "seeds", "per_split", "gradients")
+_FROM_THE_RUN = ("logs", "metrics", "configs", "seeds")
 """Items that are judged by looking at a run: while none is open, what was seen before stands."""
 
 

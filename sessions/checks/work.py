@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..facts.gathered import Seen
+from ..model.criterion import DEFAULT_IMPROVEMENT
 from ..model.experiment import ExperimentStatus, Purpose, Variable
 from ..model.hypothesis import HypothesisStatus
 from ..model.session import Session
 from .look import Look, alive, counted, done, lacking, shown_by, some
+from .showing import shows
 
 _UNDECIDED = (HypothesisStatus.OPEN, HypothesisStatus.TESTING)
 
@@ -26,20 +28,24 @@ def reproduced(session: Session, seen: Seen | None) -> Look:
 
 
 def isolated(session: Session, variable: Variable) -> Look:
-    """An experiment on one variable that is over."""
+    """An experiment on one variable that is over, and what it showed."""
     # A reproduction changes nothing but the size of things, so it isolates nothing.
     tries = [e for e in alive(session) if e.variable is variable and e.purpose is Purpose.FIX]
-    for experiment in tries:
-        if experiment.status is ExperimentStatus.PASSED:
-            said = f"{experiment.id} passed: {experiment.change} makes a difference"
-            return done(said, shown_by(experiment))
-    for experiment in tries:
-        if experiment.status is ExperimentStatus.FAILED:
-            said = f"{experiment.id} failed: {experiment.change} makes no difference"
-            return done(said, shown_by(experiment))
-    if tries:
-        return lacking(f"{tries[-1].id} is {tries[-1].status.value}: link its run to get a verdict")
-    return lacking(f"no experiment changes the {variable.value} alone: plan one, or waive this")
+    for status in (ExperimentStatus.PASSED, ExperimentStatus.FAILED):
+        for experiment in tries:
+            result = experiment.result
+            if experiment.status is not status or result is None or result.is_preliminary:
+                continue
+            if said := shows(experiment, result):
+                return done(said, shown_by(experiment))
+    if not tries:
+        return lacking(f"no experiment changes the {variable.value} alone: plan one, or waive this")
+    last = tries[-1]
+    if last.result is not None and last.result.is_preliminary:
+        return lacking(f"the run of {last.id} still goes on: its verdict is not the last word")
+    if last.status is ExperimentStatus.FAILED:
+        return lacking(f"{last.id} failed, but its target is undecided: plan another")
+    return lacking(f"{last.id} is {last.status.value}: link its run to get a verdict")
 
 
 def isolate_data(session: Session, seen: Seen | None) -> Look:
@@ -81,15 +87,19 @@ def experiments(session: Session, seen: Seen | None) -> Look:
 
 
 def criteria(session: Session, seen: Seen | None) -> Look:
-    """Every experiment says beforehand what would count as success."""
+    """Every experiment is judged by something that was fixed before: its own criteria, or a bar."""
     planned = alive(session)
     if not planned:
         return lacking("there is no experiment yet: plan one, and say what it must show")
-    without = [experiment.id for experiment in planned if not experiment.success]
-    if without:
-        return lacking(
-            f"{some(without)} does not say what counts as success: fix it before it runs"
-        )
-    count = sum(len(experiment.success) for experiment in planned)
+    own = [experiment for experiment in planned if experiment.success]
+    count = sum(len(experiment.success) for experiment in own)
     noun = "criterion" if count == 1 else "criteria"
-    return done(f"{count} {noun} for {some([experiment.id for experiment in planned])}")
+    rest = [experiment for experiment in planned if not experiment.success]
+    by_bar = some([e.id for e in rest if e.purpose is Purpose.FIX])
+    again = some([e.id for e in rest if e.purpose is Purpose.REPRODUCTION])
+    said = (
+        f"{count} {noun} for {some([experiment.id for experiment in own])}" if own else "",
+        f"{by_bar} by the default bar ({DEFAULT_IMPROVEMENT:.0%})" if by_bar else "",
+        f"{again} by whether it fails again" if again else "",
+    )
+    return done("; ".join(filter(None, said)))

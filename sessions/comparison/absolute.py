@@ -11,7 +11,7 @@ from . import wording
 from .bootstrap import resample_one
 from .case import Case
 from .directions import kind_of
-from .judged import FAILED, INCONCLUSIVE, PASSED, Judged, counted, more_points
+from .judged import FAILED, INCONCLUSIVE, PASSED, Judged, Weight, counted, more_points
 from .levels import level_of, scale_of
 from .measuring import Measured, lost_place
 from .survival import outlives
@@ -28,7 +28,8 @@ def stays_finite(one: Measured) -> Judged:
     if len(bad):
         at = wording.place(float(side.x[side.low + bad[0]]))
         said = f"{name} is not finite at {axis} {at}"
-        return Judged(FAILED, said, "it does not stay finite", is_excluded=True)
+        why = "it does not stay finite"
+        return Judged(FAILED, said, why, is_excluded=True, weight=Weight.GRAVE)
     if one.change.before is not None and not math.isfinite(one.change.before):
         return outlives(one)
     last = wording.place(float(side.x[-1]))
@@ -41,7 +42,8 @@ def is_beyond(one: Measured, criterion: Criterion, case: Case) -> Judged:
     assert series is not None
     side, name = own_window(series), one.change.name
     if lost_place(side, kind_of(one.change.role)) is not None:
-        return Judged(FAILED, f"{name} is not finite at its end", is_excluded=True)
+        said = f"{name} is not finite at its end"
+        return Judged(FAILED, said, is_excluded=True, weight=Weight.GRAVE)
     x, y = side.window
     size = scale_of(y)
     level = level_of(x, y / size)
@@ -64,4 +66,6 @@ def is_beyond(one: Measured, criterion: Criterion, case: Case) -> Judged:
         needed = more_points(len(side.y), (high - low) / 2, abs(value - bound))
         why = f"too close to {wording.number(bound)} to call: {counted(needed, name)}"
         return Judged(INCONCLUSIVE, f"{said}: {why}", why, needed)
-    return Judged(outcome, said, is_excluded=not is_there)
+    is_worse = one.gain is not None and one.gain.is_clearly_worse
+    weight = Weight.GRAVE if is_worse and not is_there else Weight.PLAIN
+    return Judged(outcome, said, is_excluded=not is_there, weight=weight)

@@ -6,6 +6,7 @@ import difflib
 import math
 from dataclasses import dataclass
 
+from mltd.analyzers.core.settings_lookup import Settings
 from mltd.runs.roles import normalise, shipped
 
 from .endings import SOUND, Ending
@@ -26,6 +27,10 @@ class Case:
     """The run after the change goes on."""
     onset: float | None = None
     """Where the incident had shown itself in the run before."""
+    at_end: bool = False
+    """What each run ended with is compared, however far it went."""
+    settings: tuple[Settings, Settings] = (Settings({}), Settings({}))
+    """What both runs say about how they were made."""
 
     def find(self, metric: str) -> Measured | None:
         """A metric by role or by name, whichever way it is spelled."""

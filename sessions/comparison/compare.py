@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from mltd.analyzers.core.glance import Glance
+from mltd.analyzers.core.settings_lookup import Settings
 from mltd.analyzers.gradients.layers import is_of_a_layer
 from mltd.runs.run import Run
 
@@ -33,11 +34,14 @@ def compare(
     is_running: bool = False,
     incident: str = "",
     onset: float | None = None,
+    at_end: bool = False,
 ) -> BeforeAfter:
     """The whole comparison.
 
     `incident` is the metric that the incident shows in, `onset` the step at which it had shown
-    itself, if they are known: no run is cured before it gets there.
+    itself, if they are known: no run is cured before it gets there. `at_end` compares what each
+    run ended with instead of the last stretch that both went: a cure that ends a run early, before
+    it overfits, is no other run up to there.
     """
     result, _ = compare_in_full(
         before,
@@ -48,6 +52,7 @@ def compare(
         is_running=is_running,
         incident=incident,
         onset=onset,
+        at_end=at_end,
     )
     return result
 
@@ -62,11 +67,20 @@ def compare_in_full(
     is_running: bool = False,
     incident: str = "",
     onset: float | None = None,
+    at_end: bool = False,
 ) -> tuple[BeforeAfter, tuple[Measured, ...]]:
     """The comparison, and each metric with its points, the loss first, layers last."""
     views = (Glance(before), Glance(after))
-    measured = _measured(pairs_of(*views), experiment, incident)
-    case = Case(measured, ending_of(views[0]), ending_of(views[1]), is_running, onset)
+    measured = _measured(pairs_of(*views), experiment, incident, onset, at_end)
+    case = Case(
+        measured,
+        before=ending_of(views[0]),
+        after=ending_of(views[1]),
+        is_running=is_running,
+        onset=onset,
+        at_end=at_end,
+        settings=(Settings(before.config), Settings(after.config)),
+    )
     verdict = rule(case, experiment, incident)
     ordered = _ordered(case, verdict)
     result = BeforeAfter(
@@ -86,7 +100,11 @@ def compare_in_full(
 
 
 def _measured(
-    pairs: Sequence[Pair], experiment: Experiment | None, incident: str
+    pairs: Sequence[Pair],
+    experiment: Experiment | None,
+    incident: str,
+    onset: float | None,
+    at_end: bool,
 ) -> tuple[Measured, ...]:
     named = {incident}
     if experiment is not None:
@@ -98,7 +116,8 @@ def _measured(
         is_named = pair.role in named or any(series.name in named for series in pair.known)
         is_deep = pair.is_shared and rest > 0 and not is_of_a_layer(pair.name)
         rest -= is_deep
-        found.append(measure(pair, in_depth=is_deep or is_named))
+        is_deep = is_deep or is_named
+        found.append(measure(pair, in_depth=is_deep, onset=onset, at_end=at_end))
     return tuple(found)
 
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ..model.result import Outcome
 
 PASSED, FAILED, INCONCLUSIVE = Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE
 _MOST_NEEDED = 100_000
 """A larger number of points says no more than this one: it is hopeless."""
+
+
+class Weight(StrEnum):
+    """What an outcome rests on, as far as that gives it precedence over others."""
+
+    PLAIN = "plain"
+    EARLY = "early"
+    """Inconclusive: the run has not been where the incident showed itself."""
+    GRAVE = "grave"
+    """Failed, wherever the run has been: not finite, an error, or the target clearly worse."""
+    NO_TEST = "no test"
+    """Inconclusive: the run was made without the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +38,7 @@ class Judged:
     """It would not hold with more points either."""
     is_blocking: bool = True
     """Being inconclusive, it keeps an experiment from passing."""
+    weight: Weight = Weight.PLAIN
 
 
 def more_points(points: int, reach: float, wanted: float) -> int:

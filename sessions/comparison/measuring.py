@@ -8,13 +8,14 @@ import numpy as np
 
 from mltd.runs.harvest import Floats
 
+from ..model.criterion import DEFAULT_GUARD
 from ..model.result import MetricChange
 from .bootstrap import resample
 from .directions import kind_of
 from .levels import Level, level_of, scale_of
 from .pairs import Pair
 from .parting import parting
-from .windows import ENOUGH, Aligned, Side, align
+from .windows import ENOUGH, Aligned, Side, align, begin_at
 
 _STRICT = ("loss", "perplexity")
 """Metrics of which a single last NaN is the end of a training."""
@@ -34,6 +35,13 @@ class Gain:
     low: float | None = None
     high: float | None = None
     is_absolute: bool = False
+    gap: float = 0.0
+    """Between the worst value after and the best before; 0 unless all of them are better."""
+
+    @property
+    def is_clearly_worse(self) -> bool:
+        """So much that no early stretch excuses it: a lower learning rate is slower at first."""
+        return self.high is not None and self.high < 0 and -self.value > DEFAULT_GUARD
 
     @property
     def half_width(self) -> float | None:
@@ -61,10 +69,20 @@ class Measured:
         return _best(first, is_smaller), _best(second, is_smaller)
 
 
-def measure(pair: Pair, *, in_depth: bool = True) -> Measured:
-    """Compare one metric; only `in_depth` with an interval and the place where the runs part."""
+def measure(
+    pair: Pair, *, in_depth: bool = True, onset: float | None = None, at_end: bool = False
+) -> Measured:
+    """Compare one metric; only `in_depth` with an interval and the place where the runs part.
+
+    `onset` is where the incident begins, if that is known; `at_end` compares what each run ended
+    with, however far it went.
+    """
     with np.errstate(all="ignore"):
-        return _measure(pair, align(pair), in_depth)
+        aligned = align(pair, at_end=at_end)
+        for place in (onset, _lost_before(pair, aligned)):
+            if place is not None:
+                aligned = begin_at(aligned, place)
+        return _measure(pair, aligned, in_depth)
 
 
 def lost_place(side: Side, kind: str) -> float | None:
@@ -81,6 +99,14 @@ def lost_place(side: Side, kind: str) -> float | None:
         return None
     first = len(bad) - tail if tail else side.low + int(np.argmax(bad[side.low :]))
     return float(side.x[first])
+
+
+def _lost_before(pair: Pair, aligned: Aligned) -> float | None:
+    """Where the metric stopped being a number in the run before, however far the other one is."""
+    side = aligned.before
+    if side is None or not len(side.y):
+        return None
+    return lost_place(replace(side, high=len(side.y)), kind_of(pair.role))
 
 
 def end_lost_at(one: Measured) -> float | None:
@@ -114,7 +140,7 @@ def _measure(pair: Pair, aligned: Aligned, in_depth: bool) -> Measured:
     both = (shared[0], shared[1])
     first, second = found
     if any(lost) or first is None or second is None:
-        place = _parts(sides, is_shown=any(lost)) if in_depth else None
+        place = _parts(aligned, is_shown=any(lost)) if in_depth else None
         change = change.model_copy(update={"parts_at": place})
         return Measured(pair, aligned, change, shared=both)
     return _compared(Measured(pair, aligned, change, shared=both), first, second, in_depth)
@@ -136,7 +162,9 @@ def _compared(half: Measured, first: Level, second: Level, in_depth: bool) -> Me
         larger = max(abs(before), abs(after))
         absolute += [_share(low, larger, 0.0), _share(high, larger, 0.0)]
         if _is_near_zero(drawn.before, before):
-            is_absolute, relative = True, [None]
+            # Its interval means nothing then; the change does if no value has the other sign.
+            is_absolute = True
+            relative = relative if _is_of_one_sign(half.aligned.before) else [None]
         elif not is_absolute:
             relative += [*_finite(_quantiles(difference / np.abs(drawn.before)))]
     spread = float(np.sqrt((first.spread**2 + second.spread**2) / 2))
@@ -150,12 +178,13 @@ def _compared(half: Measured, first: Level, second: Level, in_depth: bool) -> Me
             "high": padded[2],
             "effect": _share(after - before, spread) if has_spread else None,
             "needed": missing,
-            "parts_at": _parts((half.aligned.before, half.aligned.after), is_shown=is_shown)
-            if in_depth
-            else None,
+            "parts_at": _parts(half.aligned, is_shown=is_shown) if in_depth else None,
         }
     )
     gain = _gain(absolute if is_absolute else relative, is_absolute, change.smaller_is_better)
+    if gain is not None and is_enough:
+        whole = max(abs(before), abs(after)) if is_absolute else abs(before)
+        gain = replace(gain, gap=_gap(half, whole))
     return Measured(half.pair, half.aligned, change, gain, half.shared)
 
 
@@ -169,9 +198,24 @@ def _gain(found: list[float | None], is_absolute: bool, is_smaller: bool | None)
     return Gain(-value if is_smaller else value, *ends, is_absolute)
 
 
-def _parts(sides: tuple[Side | None, Side | None], *, is_shown: bool) -> float | None:
-    before, after = sides
-    if before is None or after is None:
+def _gap(half: Measured, whole: float) -> float:
+    """How far all values after are from all values before, if they are better, as a share."""
+    before, after, is_smaller = (
+        half.aligned.before,
+        half.aligned.after,
+        half.change.smaller_is_better,
+    )
+    assert before is not None
+    assert after is not None
+    scale = scale_of(before.window[1], after.window[1])
+    first, second = ((y[np.isfinite(y)] / scale) for _, y in (before.window, after.window))
+    apart = first.min() - second.max() if is_smaller else second.min() - first.max()
+    return max(0.0, _share(float(apart), whole, 0.0) or 0.0)
+
+
+def _parts(aligned: Aligned, *, is_shown: bool) -> float | None:
+    before, after = aligned.before, aligned.after
+    if before is None or after is None or aligned.axis == "final":
         return None
     return parting(before, after, is_shown=is_shown)
 
@@ -214,6 +258,12 @@ def _finite(ends: tuple[float, float]) -> tuple[float | None, float | None]:
 
 def _is_near_zero(drawn: Floats, level: float) -> bool:
     return level == 0 or float(np.mean(drawn * np.sign(level) <= 0)) > _EITHER_SIGN
+
+
+def _is_of_one_sign(side: Side | None) -> bool:
+    values = np.empty(0) if side is None else side.window[1]
+    values = values[np.isfinite(values)]
+    return bool((values > 0).all() or (values < 0).all())
 
 
 def _tail(bad: np.ndarray) -> int:

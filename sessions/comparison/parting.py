@@ -79,7 +79,9 @@ def _by_level(xa: Floats, ya: Floats, xb: Floats, yb: Floats) -> float | None:
     at = last + 1 + int(clear[0])
     while at > last + 1 and away[at - 1] > _ONSET * spread:
         at -= 1
-    return float(edges[at]) if bins - at >= _SMOOTH else None
+    # A place where there is a point, not an edge between two of them.
+    point = min(int(np.searchsorted(xb, edges[at])), len(xb) - 1)
+    return float(xb[point]) if bins - at >= _SMOOTH else None
 
 
 def _binned(x: Floats, y: Floats, edges: Floats) -> Floats | None:

@@ -31,7 +31,8 @@ def summary(verdict: Verdict, case: Case) -> str:
 def _also_failed(verdict: Verdict, deciding: Ruled | None) -> str:
     """Guarded metrics that suffered, besides the one that was told about."""
     failed = [one for one in verdict.of(Sort.GUARD, FAILED) if one is not deciding]
-    return f"regressed, too: {_listed(failed)}" if failed else ""
+    what = "regressed, too" if verdict.outcome is FAILED else "regressed so far"
+    return f"{what}: {_listed(failed)}" if failed else ""
 
 
 def _guards_said(verdict: Verdict) -> str:

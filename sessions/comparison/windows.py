@@ -3,11 +3,14 @@
 A window is the last tenth of what they share, more where that would be too few points to say
 anything, but never more than the last half: what a run was like early on says little about where
 it ends. Too few points even so: the last tenth, and no statistics.
+
+Where the incident begins inside a window, the window begins there, if enough is left of it: before
+and after a jump are two different things, and the jump between them is no noise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,9 +61,13 @@ class Aligned:
     after: Side | None
 
 
-def align(pair: Pair) -> Aligned:
-    """Put both on the first axis that they share, else beside each other by their ends."""
+def align(pair: Pair, *, at_end: bool = False) -> Aligned:
+    """Put both on the first axis that they share, else beside each other by their ends.
+
+    `at_end`: by their ends in any case, however far each of them went.
+    """
     axis, sides = _axis_of(pair.known), (pair.before, pair.after)
+    axis = "final" if at_end else axis
     if axis == "final":
         ends = [None if series is None else own_window(series) for series in sides]
         return Aligned(axis, None, ends[0], ends[1])
@@ -73,6 +80,18 @@ def align(pair: Pair) -> Aligned:
     cut = [None if one is None else _side(*one, start, low, end) for one in points]
     seen = [float(side.window[0][0]) for side in cut if side is not None and side.high]
     return Aligned(axis, (min(seen), end), cut[0], cut[1])
+
+
+def begin_at(aligned: Aligned, place: float) -> Aligned:
+    """The same with a window that begins at a place inside it, if enough points are behind it."""
+    before, after, window = aligned.before, aligned.after, aligned.window
+    if before is None or after is None or window is None or not window[0] < place <= window[1]:
+        return aligned
+    sides = [replace(s, low=int(np.searchsorted(s.x, place))) for s in (before, after)]
+    if any(side.high - side.low < ENOUGH for side in sides):
+        return aligned
+    start = min(float(side.x[side.low]) for side in sides)
+    return Aligned(aligned.axis, (start, window[1]), sides[0], sides[1])
 
 
 def own_window(series: Series) -> Side:

@@ -54,7 +54,7 @@ def interval(low: float | None, high: float | None) -> str:
 def where(change: MetricChange) -> str:
     """The stretch over which a metric is compared: `over steps 900..1000`."""
     if change.window is None:
-        return "over the last values of each" if change.axis == "final" else ""
+        return "at the end of each run" if change.axis == "final" else ""
     low, high = change.window
     if low == high:
         one = "point" if change.axis == "index" else change.axis

@@ -17,17 +17,15 @@ from .material import Material, fact_of
 from .places import Places
 from .seen import seen_in
 from .timeline import timeline
+from .wording import is_going
 
 _Reader = Callable[[Material], Fact | None]
 _READERS: dict[Topic, tuple[tuple[bytes, ...], _Reader]] = {
-    Topic.HARDWARE: (hardware.NEEDLES, lambda material: fact_of(hardware.pieces(material))),
+    Topic.HARDWARE: (hardware.NEEDLES, hardware.hardware),
     Topic.FRAMEWORK: (framework.NEEDLES, lambda material: fact_of(framework.pieces(material))),
     Topic.DATA: (provenance.DATA_NEEDLES, lambda material: fact_of(provenance.data(material))),
     Topic.TARGETS: (targets.NEEDLES, targets.targets),
-    Topic.REVISION: (
-        provenance.REVISION_NEEDLES,
-        lambda material: fact_of(provenance.revision(material)),
-    ),
+    Topic.REVISION: (provenance.REVISION_NEEDLES, provenance.revision_fact),
     Topic.SEEDS: (provenance.SEED_NEEDLES, lambda material: fact_of(provenance.seeds(material))),
 }
 _START_LINES = 60
@@ -45,10 +43,10 @@ def gather(run: Run, diagnosis: Diagnosis | None = None) -> Gathered:
         fact = read(Material(run, settings, _lines(beginnings, failures, needles)))
         if fact is not None:
             facts[topic] = fact
-    start = incident_start(places, diagnosis)
+    seen = seen_in(run, settings)
+    start = incident_start(places, diagnosis, is_growing=is_going(seen))
     if start is not None:
         facts[Topic.INCIDENT_START] = start
-    seen = seen_in(run, settings)
     first = beginnings[0].first(_START_LINES) if beginnings else []
     return Gathered(
         facts={topic: facts[topic] for topic in Topic if topic in facts},

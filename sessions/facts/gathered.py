@@ -13,7 +13,8 @@ from ..model.constraints import Fact, TimelineEntry, Topic
 NO_TARGET = "no target stated"
 """Begins a fact about targets that knows only what is watched, or how long the run is to be."""
 
-_EXPENSES = frozenset({"throughput", "step_time", "data_time", "memory", "mfu"})
+EXPENSES = frozenset({"throughput", "step_time", "data_time", "memory", "mfu"})
+"""Ends of roles that say what a run costs, not how well it does."""
 
 
 class SeenLog(Part):
@@ -79,7 +80,7 @@ class Seen(Part):
         return tuple(
             metric.name
             for metric in self.metrics
-            if metric.split in splits and metric.role.rpartition("/")[2] not in _EXPENSES
+            if metric.split in splits and metric.role.rpartition("/")[2] not in EXPENSES
         )
 
     def with_role(self, *roles: str) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from mltd.analyzers.core.settings_lookup import Setting
 from mltd.runs.roles import normalise
 
+from ..model.constraints import Fact
 from .lines import Line, by_file
-from .material import Material, Piece, from_line, from_setting, tidy
+from .material import Material, Piece, fact_of, from_line, from_setting, tidy
 
 NEEDLES = (
     b"nvidia", b"tesla", b"geforce", b"quadro", b"cuda:", b"cuda capacity", b"instinct",
@@ -17,7 +18,10 @@ NEEDLES = (
     b"total memory =", b"world size", b"world_size", b"nproc_per", b"nproc-per", b"gpus=",
     b"gpus:", b"gpus =", b"--gres", b"num gpus", b"number of gpus", b"slurm_nnodes",
     b"slurm_job_num_nodes", b"nodelist=", b"executed on host", b"distributed processes",
-    b"gpus-per-node", b"total capacity", b", name: ", b"process rank:", b"#bsub",
+    b"gpus-per-node", b"total capacity", b", name: ", b"process rank:", b"#bsub", b"-sxm", b"-pcie",
+    b"xa100", b"x a100", b"xh100", b"x h100", b"xh200", b"x h200", b"xv100", b"x v100", b"xb200",
+    b"x b200", b"a100 x", b"h100 x", b"h200 x", b"v100 x", b"tpu v", b"device: cpu", b"device=cpu",
+    b"device cpu", b"using cpu", b"on cpu",
 )  # fmt: skip
 
 _BRAND = r"(?:NVIDIA|Tesla|GeForce|Quadro|TITAN|AMD Instinct)"
@@ -40,6 +44,26 @@ _SAID = (
                rf"GPU [Nn]ame|GPU [Tt]ype)(?: name| device| type| GPU)*(?: ?[:=] ?| on | )"
                rf"(?P<name>{_MODEL})(?=[,;.()\s]*$)"),
 )  # fmt: skip
+_SERIES = r"(?:[ABHL]\d{1,3}[GS]?|GB200|GH200|[PTV]\d{1,3}S?|MI\d{3}[AX]?|[RG]TX ?A?\d{3,4})"
+_FORM = r"(?:[ -](?:SXM\d?|PCI[eE]|NVL|HBM\d?e?|Ti|SUPER|Ada|\d{2,3} ?G[Bi]B?))*"
+_MENTIONED = re.compile(
+    rf"(?:(?<![\w.])(?P<before>\d{{1,4}}) ?[x×] ?|\b)"
+    rf"(?P<name>(?P<brand>{_BRAND} (?:(?:GeForce|Tesla|TITAN|Quadro) )?)?{_SERIES}"
+    rf"(?P<form>{_FORM}))"
+    rf"(?: ?[x×] ?(?P<after>\d{{1,4}}))?(?![\w/.-]*\w)"
+    r"|\b(?P<tpu>TPU v\d\w{0,4}(?:-\d{1,5})?)\b"
+)
+_SPOKEN_OF = re.compile(
+    r"(?i)\b(?:tested|recommend\w*|requires?|required|optimi[sz]ed for|supports?|supported|e\.g\.|"
+    r"such as|like an?|trained on|at least|needs?|driver|install\w*|estimat\w*|would|could|if)\b|://"
+)
+"""Prose about devices, which says nothing about those that are in use."""
+_BESIDE = re.compile(r"\b(?:host(?:name)?|node)[ :=]{1,2}(?P<list>[A-Za-z][\w.-]{1,60})")
+_CPU = re.compile(
+    r"(?i)(?<!\w)device(?: type)? ?[:=] ?['\"]?cpu['\"]?(?=\s*(?:$|,))|"
+    r"\b(?:using|running on|training on)(?: the)? cpu(?: device)?[.\s]*$"
+)
+"""The whole of what is said: advice to use one goes on."""
 _WORLD = re.compile(
     r"(?:\busing world size: ?|\bWORLD_SIZE[:=] ?|\bworld[_ ]size ?(?:\.{2,}|[:=]) ?|"
     r"Starting with )(?P<count>\d{1,5})\b(?: processes)?"
@@ -54,6 +78,8 @@ _REQUESTED = re.compile(
     r"--gres[= ](?P<gres>gpu(?::[\w.-]+)?(?::\d+)?)\b|--gpus-per-node[= ](?P<gpus>[\w:]*\d+)\b|"
     r"^#BSUB -gpu \"(?P<lsf>num=\d+)"
 )
+_REQUESTED_KIND = re.compile(r"^requested (?:gpu:)?(?!(?:gpu|num)\b)[A-Za-z]")
+"""A request that says which GPUs: gpu:a100:4."""
 _NODES = re.compile(r"\bSLURM_(?:JOB_NUM_NODES|NNODES)=(?P<count>\d{1,6})\b")
 _NODE_LIST = re.compile(r"\bSLURM_(?:JOB_)?NODELIST=(?P<list>[\w.,\[\]-]+)")
 _LSF_HOST = re.compile(r"executed on host\(s\) <(?P<list>[\w*.,-]+)>")
@@ -78,18 +104,54 @@ _COUNTS = {
 """Settings that count something: what, and of what."""
 
 
-def pieces(material: Material) -> Iterator[Piece]:
-    """Names and numbers first, then how they are used."""
-    named = list(_devices(material)) or list(_named_in_config(material))
-    yield from named
-    memory = next(material.search(_CAPACITY), None)
-    if memory is not None and not named:
-        line, found = memory
+def hardware(material: Material) -> Fact | None:
+    """Names and numbers first, then how they are used; without a name it is only half an answer."""
+    named = (
+        list(_devices(material))
+        or list(_named_in_config(material))
+        or list(_mentioned(material))
+        or list(_without_gpu(material))
+    )
+    around = [*_memory(material), *_processes(material)] if not named else _processes(material)
+    requested = list(_requested(material))
+    fact = fact_of([*named, *around, *requested, *_places(material)])
+    is_named = bool(named) or any(_REQUESTED_KIND.search(piece.text) for piece in requested)
+    return fact if fact is None or is_named else fact.model_copy(update={"is_complete": False})
+
+
+def _memory(material: Material) -> Iterator[Piece]:
+    for line, found in _first(material, _CAPACITY):
         yield from_line(line, found, f"GPU with {found['old'] or found['new']}")
-    if not named:
-        yield from (from_line(*hit, "no GPU in use") for hit in _first(material, _NO_GPU))
-    yield from _processes(material)
-    yield from _places(material)
+
+
+def _without_gpu(material: Material) -> Iterator[Piece]:
+    for line, found in _first(material, _NO_GPU):
+        yield from_line(line, found, "no GPU in use")
+        return
+    for setting in material.named("device", "accelerator", "device type"):
+        # What is offloaded to the CPU has a device of its own further down.
+        if setting.text == "cpu" and "." not in setting.path.removeprefix("trainer."):
+            yield from_setting(setting, "CPU only")
+            return
+    for line, found in _first(material, _CPU):
+        yield from_line(line, found, "CPU only")
+
+
+def _mentioned(material: Material) -> Iterator[Piece]:
+    """A device by name somewhere in a line, and the host that the line names beside it."""
+    for line, found in material.search(_MENTIONED, _SPOKEN_OF):
+        if found["tpu"]:
+            yield from_line(line, found, found["tpu"])
+            return
+        count = int(found["before"] or found["after"] or 1)
+        is_counted = bool(found["before"] or found["after"])
+        # A100 alone may be a folder or a job; with its make, form or number it is a device.
+        if not (found["brand"] or found["form"] or is_counted) or not 1 <= count <= 100_000:
+            continue
+        yield from_line(line, found, _shown(found["name"], count))
+        if host := _BESIDE.search(line.text):
+            yield from_line(line, host, f"on {tidy(host['list'], 60)}")
+        return
 
 
 def _devices(material: Material) -> Iterator[Piece]:
@@ -186,9 +248,12 @@ def _counted(number: float, noun: str) -> str:
     return f"{number:.0f} {noun}{ending}"
 
 
-def _places(material: Material) -> Iterator[Piece]:
+def _requested(material: Material) -> Iterator[Piece]:
     for line, found in _first(material, _REQUESTED):
         yield from_line(line, found, f"requested {found['gres'] or found['gpus'] or found['lsf']}")
+
+
+def _places(material: Material) -> Iterator[Piece]:
     for line, found in _first(material, _NODES):
         yield from_line(line, found, _counted(int(found["count"]), "node"))
     for pattern in (_NODE_LIST, _LSF_HOST):

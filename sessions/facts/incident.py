@@ -10,17 +10,23 @@ from ..model.evidence import EvidenceRef, RefKind, referred
 from .lines import name_of
 from .material import LONGEST_VALUE, tidy
 from .places import Place, Places
+from .wording import gist
 
 _AXES = {"index": "record"}
 
 
-def incident_start(places: Places, diagnosis: Diagnosis | None) -> Fact | None:
+def incident_start(
+    places: Places, diagnosis: Diagnosis | None, *, is_growing: bool = False
+) -> Fact | None:
     """The onset of the earliest finding that the best cause explains, else of any alarm."""
     chosen = _earliest(places, diagnosis) if diagnosis is not None else None
     if chosen is not None:
         finding, place = chosen
         evidence = referred(finding.evidence[0])
-        value = f"{_shown(place)}: {finding.title}" if _shown(place) else finding.title
+        said = gist(finding, is_growing=is_growing)
+        if said != finding.title:
+            said = f"{finding.id.replace('_', ' ')} ({said})"
+        value = f"{_shown(place)}: {said}" if _shown(place) else said
         return Fact(value=tidy(value, LONGEST_VALUE), source=evidence.kind.value,
                     evidence=(evidence,))  # fmt: skip
     failures = places.failures()

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from mltd.analyzers.core.settings_lookup import Setting, Settings
 from mltd.runs.roles import normalise
 
+from ..model.constraints import Fact
 from .lines import Line
-from .material import Material, Piece, from_line, from_setting, says_something, tidy
+from .material import Material, Piece, fact_of, from_line, from_setting, says_something, tidy
 
 DATA_NEEDLES = (
     b"dataset", b"data_path", b"data-path", b"data_dir", b"data-dir", b"loading data", b"corpus:",
@@ -123,6 +124,12 @@ _REVISION_SAID = re.compile(
 )
 _NOT_THE_CODE = re.compile(r"MKL|DeepSpeed info|NCCL|oneDNN|build|\bcuDNN|pip |egg=", re.IGNORECASE)
 _WHOLE_HASH = re.compile(rf"{_HASH}(?P<dirty>-dirty|\+dirty)?", re.IGNORECASE)
+
+
+def revision_fact(material: Material) -> Fact | None:
+    """Which code ran; what was new in it no log says, so it is only half an answer."""
+    fact = fact_of(revision(material))
+    return None if fact is None else fact.model_copy(update={"is_complete": False})
 
 
 def revision(material: Material) -> Iterator[Piece]:

@@ -20,6 +20,7 @@ from .lines import Line, name_of, quote_of
 from .material import tidy
 from .places import Place, Places
 from .reach import main_series, reach_of
+from .wording import gist, is_going
 
 MOST_ENTRIES = 25
 MOST_FINDINGS = 8
@@ -48,14 +49,15 @@ def timeline(
     """At most a screenful of entries, in their order."""
     run = places.run
     begin = list(_begin(run, seen, starts))
-    findings = list(_findings(places, diagnosis))
+    is_growing = is_going(seen)
+    findings = list(_findings(places, diagnosis, is_growing))
     middle = [
         *findings,
         *_failures(places, findings),
         *_restarts(places),
         *_generations(run),
         *_counter_falls(run),
-        *_checkpoints(places),
+        *_checkpoints(places, is_growing),
     ][: MOST_ENTRIES - 2]
     marks = [*begin, *_in_order(run, middle)]
     marks += _end(run, seen, marks)
@@ -119,7 +121,7 @@ def _end(run: Run, seen: Seen, marks: Sequence[Mark]) -> Iterator[Mark]:
             kind=RefKind.SERIES, ref=f"{main.name}{where}", quote=f"{main.values[-1]:.4g}"
         )
     told = "the run goes on" if seen.state == "running" else f"the log ends: {seen.state}"
-    if seen.state_reason and seen.state != "failed":
+    if seen.state_reason and seen.state != "failed" and not is_going(seen):
         told += f" ({seen.state_reason})"
     moments = [reach_of(run).ended, *(mark.place.at for mark in marks)]
     # What is said about a failure may come long after the last record.
@@ -127,7 +129,7 @@ def _end(run: Run, seen: Seen, marks: Sequence[Mark]) -> Iterator[Mark]:
     yield Mark(tidy(told, 200), Place(seen.last_step, seen.axis, at), evidence)
 
 
-def _findings(places: Places, diagnosis: Diagnosis | None) -> Iterator[Mark]:
+def _findings(places: Places, diagnosis: Diagnosis | None, is_growing: bool) -> Iterator[Mark]:
     if diagnosis is None:
         return
     told = [f for f in diagnosis.findings if f.is_alarm or f.id in _ALWAYS_TOLD]
@@ -135,8 +137,8 @@ def _findings(places: Places, diagnosis: Diagnosis | None) -> Iterator[Mark]:
     told = [finding for finding in told if finding.id != "exception"]
     for finding in told[:MOST_FINDINGS]:
         place = places.of_finding(finding)
-        yield Mark(tidy(f"{finding.id}: {finding.title}", 200), place,
-                   referred(finding.evidence[0]))  # fmt: skip
+        said = f"{finding.id}: {gist(finding, is_growing=is_growing)}"
+        yield Mark(tidy(said, 200), place, referred(finding.evidence[0]))
 
 
 def _failures(places: Places, told: Sequence[Mark]) -> Iterator[Mark]:
@@ -176,8 +178,8 @@ def _restarts(places: Places) -> Iterator[Mark]:
         yield _of_event(places, file, source, event, event.title + more)
 
 
-def _checkpoints(places: Places) -> Iterator[Mark]:
-    """The first and the last, and how many."""
+def _checkpoints(places: Places, is_growing: bool) -> Iterator[Mark]:
+    """The first, and once there will be no more of them the last and how many."""
     found = _events(
         places, lambda event: event.kind is EventKind.CHECKPOINT and "saved" in event.title
     )
@@ -185,7 +187,7 @@ def _checkpoints(places: Places) -> Iterator[Mark]:
         return
     count = sum(event.count for _, _, event in found)
     yield _of_event(places, *found[0], found[0][2].title)
-    if len(found) > 1:
+    if len(found) > 1 and not is_growing:
         yield _of_event(places, *found[-1], f"{found[-1][2].title} (the last of {count})")
 
 

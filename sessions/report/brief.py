@@ -8,7 +8,8 @@ from .fixes import FixState
 from .numbers import place
 from .pieces import Piece, parts, text
 from .sections.actions import guard_of
-from .sections.summary import error_summary
+from .sections.answer import root_cause
+from .sections.summary import error_line
 from .sections.wording import evidence_line
 from .subject import Subject
 
@@ -18,8 +19,8 @@ _MOST_PIECES = 3
 def brief(subject: Subject) -> str:
     """Error summary, root cause, evidence, fix, prevention: a line each."""
     lines = (
-        ("Error summary", subject.pen.text(error_summary(subject)) or "nothing is known yet"),
-        ("Root cause", _cause(subject)),
+        ("Error summary", error_line(subject)),
+        ("Root cause", root_cause(subject)),
         ("Evidence", "; ".join(_evidence(subject)) or "none recorded"),
         ("Fix", _fix(subject)),
         ("Prevention", _prevention(subject)),
@@ -27,16 +28,10 @@ def brief(subject: Subject) -> str:
     return "\n".join(f"{n}. **{name}**: {said}" for n, (name, said) in enumerate(lines, 1)) + "\n"
 
 
-def _cause(subject: Subject) -> str:
-    best = subject.best
-    if best is None:
-        return "none known"
-    state = "confirmed" if best.is_confirmed else "unconfirmed"
-    return f"{subject.pen.text(best.statement)} ({state}; confidence {best.said})"
-
-
 def _evidence(subject: Subject) -> Iterator[str]:
-    pieces = list(subject.best.evidence if subject.best is not None else ())
+    # What speaks for a mere guess says less than what was seen.
+    is_told = subject.best is not None and (subject.is_known or not subject.alarms)
+    pieces = list(subject.best.evidence if subject.best is not None and is_told else ())
     if not pieces and subject.alarms:
         refs = parts(subject.alarms[0], "evidence")
         pieces = [Piece("", text(ref, "ref"), text(ref, "quote"), "") for ref in refs]

@@ -14,6 +14,8 @@ from .pieces import Described, Piece, number, parts, text, texts
 
 ENOUGH = 0.80
 """Below this the report says which data would decide."""
+LIKELY = 0.50
+"""Below this an unconfirmed cause is a guess, and is called one."""
 MOST_UNCONFIRMED = 3
 _ORDER = (
     HypothesisStatus.CONFIRMED,

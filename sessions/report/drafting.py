@@ -21,6 +21,8 @@ from ..model.session import Session
 from ..triage import Triage
 
 MOST_CAUSES = 3
+BY_PEOPLE = ("hypotheses", "experiments", "criteria")
+"""Items that nobody has done where the hypotheses are proposals of the analyzers."""
 
 
 def draft(run: Run, location: str, diagnosis: Diagnosis, clock: Callable[[], datetime]) -> Session:
@@ -40,5 +42,6 @@ def draft(run: Run, location: str, diagnosis: Diagnosis, clock: Callable[[], dat
         # Two causes may be stated in the same words.
         with contextlib.suppress(Refused):
             triage.do(AddHypothesis(hypothesis=hypothesis))
-    triage.do(ObserveChecks(marks=observed(triage.session, gathered.seen, at)))
+    marks = observed(triage.session, gathered.seen, at)
+    triage.do(ObserveChecks(marks=tuple(mark for mark in marks if mark.item not in BY_PEOPLE)))
     return triage.session

@@ -13,7 +13,7 @@ from mltd.runs.sources.inputs import Utf8Transcoder, open_bytes
 
 from .material import Excerpt, ExcerptLine
 from .neutral import neutral
-from .pieces import Piece
+from .pieces import Piece, reasons
 from .references import line_of
 
 CONTEXT = 3
@@ -32,13 +32,15 @@ _KEY = re.compile(rb"-----(BEGIN|END) [A-Z ]*PRIVATE KEY-----")
 class _Window:
     first: int
     last: int
+    rank: int
+    """How early its first piece of evidence is named."""
     evidence: set[int] = field(default_factory=set)
     why: list[str] = field(default_factory=list)
 
 
 def excerpts_of(run: Run, pieces: Sequence[Piece]) -> tuple[tuple[Excerpt, ...], tuple[str, ...]]:
-    """The excerpts, and what could not be read, in a sentence each."""
-    found: list[Excerpt] = []
+    """The excerpts in the order of the evidence, and what could not be read, in a sentence each."""
+    found: list[tuple[int, Excerpt]] = []
     problems: list[str] = []
     for source, windows in _windows(run, pieces):
         name = source.path.rpartition("/")[2] or source.path
@@ -47,34 +49,40 @@ def excerpts_of(run: Run, pieces: Sequence[Piece]) -> tuple[tuple[Excerpt, ...],
         except (MltdError, OSError) as problem:
             problems.append(f"{name} could not be read again: {problem}")
             continue
-        found += [_excerpt(name, window, lines) for window in windows]
-    return tuple(one for one in found if one.lines), tuple(problems)
+        found += [(window.rank, _excerpt(name, window, lines)) for window in windows]
+    ordered = sorted(found, key=lambda one: one[0])
+    return tuple(excerpt for _, excerpt in ordered if excerpt.lines), tuple(problems)
 
 
 def _windows(run: Run, pieces: Sequence[Piece]) -> Iterator[tuple[SourceFile, list[_Window]]]:
-    """Stretches of lines per file, overlapping ones merged, in the order of the evidence."""
+    """Stretches of lines per file, overlapping ones merged."""
     wanted: dict[int, list[_Window]] = {}
-    left = MOST_EXCERPTS
-    for piece in pieces:
+    for rank, piece in enumerate(pieces):
         line = line_of(piece.ref) if piece.kind in ("log", "job") else None
         source = _source(run, line.name) if line is not None else None
         if line is None or source is None or run.files[source].format not in _READABLE:
             continue
         first, last = _block(run, run.files[source], line.number)
+        new = _Window(first, last, rank, {line.number}, reasons(piece))
         mine = wanted.setdefault(source, [])
-        known = next((w for w in mine if first <= w.last + 1 and last >= w.first - 1), None)
-        if known is None:
-            if left <= 0:
-                continue
-            left -= 1
-            known = _Window(first, last)
-            mine.append(known)
-        known.first, known.last = min(known.first, first), max(known.last, last)
-        known.evidence.add(line.number)
-        if piece.why not in known.why:
-            known.why.append(piece.why)
+        near = [one for one in mine if first <= one.last + 1 and last >= one.first - 1]
+        if not near and sum(map(len, wanted.values())) >= MOST_EXCERPTS:
+            continue
+        wanted[source] = [*(one for one in mine if one not in near), _merged([*near, new])]
     for number, windows in wanted.items():
-        yield run.files[number], sorted(windows, key=lambda window: window.first)
+        yield run.files[number], windows
+
+
+def _merged(windows: list[_Window]) -> _Window:
+    """One window over all of them, as early as the earliest."""
+    ordered = sorted(windows, key=lambda window: window.rank)
+    return _Window(
+        min(window.first for window in windows),
+        max(window.last for window in windows),
+        ordered[0].rank,
+        {line for window in windows for line in window.evidence},
+        list(dict.fromkeys(why for window in ordered for why in window.why)),
+    )
 
 
 def _source(run: Run, name: str) -> int | None:

@@ -46,6 +46,16 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(1, most - 1)].rstrip() + "…"
 
 
+def cut_at_word(text: str, most: int) -> str:
+    """The beginning of a text that is too long, up to the end of a word if there is one."""
+    if len(text) <= most:
+        return text
+    words = text[:most].rpartition(" ")[0]
+    # "... at" or "... (a" would wait for what comes next.
+    words = re.sub(r"(?:\s+\(?\w{1,2})?[\s,;:(]*$", "", words)
+    return f"{words}…" if len(words) > most // 2 else clipped(text, most)
+
+
 def middle_cut(lines: list[str], most: int) -> list[str]:
     """The first and the last of too many lines, with a note about those between."""
     if len(lines) <= most:

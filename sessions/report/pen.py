@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from pydantic import JsonValue
 
 from .markdown import code, code_cell, escaped, fence
-from .neutral import clipped, middle_cut, neutral, one_line
+from .neutral import clipped, cut_at_word, middle_cut, neutral, one_line
 
 LINE = 400
 """Characters of a sentence."""
@@ -56,6 +56,10 @@ class Pen:
     def text(self, text: str, most: int = LINE) -> str:
         """One line of Markdown that is nothing but text."""
         return escaped(self.plain(text, most))
+
+    def headline(self, text: str, most: int) -> str:
+        """The same, and a long one ends with a whole word."""
+        return escaped(cut_at_word(one_line(self.clean(text)), most))
 
     def cell(self, text: str) -> str:
         """The same for a cell of a table."""

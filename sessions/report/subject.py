@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..model.hypothesis import Hypothesis, HypothesisStatus
 from ..model.run_ref import RunRef
 from ..model.session import Session
-from .causes import Cause, best, causes_of
+from .causes import LIKELY, Cause, best, causes_of
 from .fixes import FixPlan, fixes_of
 from .material import Material, RunMaterial
 from .options import Options
@@ -23,6 +24,18 @@ class Subject:
     material: Material
     pen: Pen
     options: Options
+
+    @property
+    def is_draft(self) -> bool:
+        """True if nobody keeps it as a session: its hypotheses are the analyzers' proposals."""
+        return not self.session.id
+
+    @cached_property
+    def written(self) -> Session:
+        """The session as far as people wrote it."""
+        if not self.is_draft:
+            return self.session
+        return self.session.model_copy(update={"hypotheses": ()})
 
     @cached_property
     def incident(self) -> RunRef | None:
@@ -73,6 +86,20 @@ class Subject:
     def best(self) -> Cause | None:
         """The explanation to name if only one can be named."""
         return best(self.causes)
+
+    @cached_property
+    def is_known(self) -> bool:
+        """True if the best explanation may be called the root cause."""
+        best = self.best
+        if best is None or best.is_confirmed:
+            return best is not None
+        return best.confidence >= LIKELY and not self.refuted
+
+    @cached_property
+    def refuted(self) -> list[Hypothesis]:
+        """What was thought to be the cause, and is not."""
+        hypotheses = self.session.hypotheses
+        return [one for one in hypotheses if one.status is HypothesisStatus.REFUTED]
 
     @cached_property
     def fixes(self) -> list[FixPlan]:

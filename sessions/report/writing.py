@@ -18,10 +18,15 @@ from .options import Report
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 """What file systems answer that know no hard links."""
 
+_MARKDOWN = (".md", ".markdown")
+
 
 def picture_folder(path: str | os.PathLike[str]) -> str:
     """Name of the folder beside a report that holds its pictures."""
-    return f"{Path(path).stem or 'report'}-files"
+    place = Path(path)
+    # Only the usual one drops its ending: r.json and r.md may stand beside each other.
+    name = place.stem if place.suffix.lower() in _MARKDOWN else place.name
+    return f"{name or 'report'}-files"
 
 
 def check_target(path: str | os.PathLike[str], force: bool = False) -> None:

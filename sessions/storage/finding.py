@@ -7,13 +7,43 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import StorageError
+from .places import twin_mark
 from .summary import Card, KnownFile, SessionSummary
 
 if TYPE_CHECKING:
     from ..model.run_ref import FilePrint
 
-MOST_SHOWN = 8
+MOST_SHOWN = 5
 """Candidates in an error message."""
+
+
+def find_session(cards: Sequence[Card], name: str) -> str:
+    """The id of the session that a name or the path of a run means; `cards` are newest first."""
+    rows = [card.summary for card in cards]
+    is_name = name.strip() == "last" or any(row.id == name for row in rows)
+    if not is_name and _may_be_path(name):
+        known = find_by_path(cards, os.path.expanduser(name))
+        if known is not None:
+            return known
+    return find_by_name(rows, name)
+
+
+def find_by_path(cards: Sequence[Card], path: str) -> str | None:
+    """The newest session about the run of a log; one that is put away only if there is no other."""
+    from ..prints import print_of
+
+    place = path if "://" in path else os.path.abspath(path)
+    files = [print_of(place)] if os.path.isfile(place) else []
+    current = [card for card in cards if not card.summary.is_archived]
+    archived = [card for card in cards if card.summary.is_archived]
+    return find_by_run(current, place, files) or find_by_run(archived, place, files)
+
+
+def _may_be_path(name: str) -> bool:
+    """True also for a log that is gone: the session remembers where it was."""
+    if not name.strip() or "\0" in name:
+        return False
+    return "/" in name or os.path.lexists(os.path.expanduser(name))
 
 
 def find_by_name(rows: Sequence[SessionSummary], name: str) -> str:
@@ -27,6 +57,7 @@ def find_by_name(rows: Sequence[SessionSummary], name: str) -> str:
         [row for row in rows if row.id.casefold() == wished],
         [row for row in rows if wished and row.id.casefold().startswith(wished)],
         [row for row in rows if row.title.casefold() == wished],
+        [row for row in rows if wished and twin_mark(row.id).casefold() == wished],
         [row for row in rows if wished and wished in row.title.casefold()],
     ):
         if len(matches) == 1:
@@ -39,9 +70,13 @@ def find_by_name(rows: Sequence[SessionSummary], name: str) -> str:
 
 
 def _shown(rows: Sequence[SessionSummary]) -> str:
-    names = [f"{row.id} ({row.title})" for row in rows[:MOST_SHOWN]]
-    more = len(rows) - len(names)
-    return ", ".join(names) + (f", and {more} more" if more else "")
+    return listed([f"{row.id} ({row.title})" for row in rows])
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some candidates, and how many more there are."""
+    more = len(names) - MOST_SHOWN
+    return ", ".join(names[:MOST_SHOWN]) + (f", and {more} more" if more > 0 else "")
 
 
 def find_by_run(

@@ -14,7 +14,7 @@ JOURNAL = "journal.jsonl"
 LOCK = "lock"
 SUMMARY = "summary.json"
 
-LONGEST_SLUG = 40
+LONGEST_SLUG = 24
 LONGEST_TITLE = 200
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _READABLE_ID = re.compile(r"(\d{8}-\d{4})-(?:(.+)-)?[0-9a-f]{4}")
@@ -23,8 +23,20 @@ _READABLE_ID = re.compile(r"(\d{8}-\d{4})-(?:(.+)-)?[0-9a-f]{4}")
 def new_id(title: str, at: datetime) -> str:
     """A name that a person can read and type: when, what, and something to tell twins apart."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_SLUG].strip("-") or "session"
+    slug = _cut(re.sub(r"[^a-z0-9]+", "-", plain).strip("-")) or "session"
     return f"{at.astimezone():%Y%m%d-%H%M}-{slug}-{secrets.token_hex(2)}"
+
+
+def _cut(slug: str) -> str:
+    """As many whole words as there is room for; the beginning of a single long one."""
+    if len(slug) <= LONGEST_SLUG:
+        return slug
+    return slug[: LONGEST_SLUG + 1].rpartition("-")[0] or slug[:LONGEST_SLUG]
+
+
+def twin_mark(id: str) -> str:  # noqa: A002 - what it is
+    """What tells a session from others of the same minute and title; empty if its id has none."""
+    return id.rpartition("-")[2] if _READABLE_ID.fullmatch(id) else ""
 
 
 def is_id(name: str) -> bool:

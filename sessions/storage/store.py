@@ -13,7 +13,7 @@ from mltd.runs.state_files import private_folder, state_directory
 
 from ..errors import StorageError
 from .files import read_regular, why
-from .finding import find_by_name, find_by_run
+from .finding import find_by_run, find_session
 from .places import JOURNAL, clean_title, folder_of, is_id, new_id
 from .summary import Card, SessionSummary, read_card
 
@@ -104,8 +104,8 @@ class SessionStore:
         return [card.summary for card in self._cards()]
 
     def find(self, name: str) -> str:
-        """The id of the session that a user means: an id, its beginning, a title, or `last`."""
-        return find_by_name(self.summaries(), name)
+        """The id of the session that a user means: by id, title, the path of a run, or `last`."""
+        return find_session(self._cards(), name)
 
     def find_for_run(self, location: str, files: Sequence[FilePrint] = ()) -> str | None:
         """The newest session about a run that is not archived; None if there is none."""

@@ -86,6 +86,29 @@ def test_a_part_of_the_configuration_keeps_its_name() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("2026-11-14 08:00:00 INFO config: batch_size=64 lr=6e-4 seed=1337 optimizer=adamw",
+         {"batch_size": 64, "lr": 6e-4, "seed": 1337, "optimizer": "adamw"}),
+        ("args: lr=0.1, seed=3", {"lr": 0.1, "seed": 3}),
+        ("INFO:root:Args: lr = 0.1, seed = 3", {"lr": 0.1, "seed": 3}),
+        ("hparams {lr: 0.1, seed: 3}", {"lr": 0.1, "seed": 3}),
+        ("[rank0]: Config: betas=(0.9, 0.95), max_grad_norm=1.0, name='a b', epochs=3, resume=",
+         {"betas": [0.9, 0.95], "max_grad_norm": 1.0, "name": "a b", "epochs": 3, "resume": ""}),
+        ("hyperparameters: lr0=0.01, lrf=0.1, momentum=0.937, weight_decay=0.0005",
+         {"lr0": 0.01, "lrf": 0.1, "momentum": 0.937, "weight_decay": 0.0005}),
+        ("engine/trainer: task=detect, mode=train, epochs=100, time=None, batch=16, seed=0",
+         {"task": "detect", "mode": "train", "epochs": 100, "time": None, "batch": 16, "seed": 0}),
+    ],
+)  # fmt: skip
+def test_settings_on_one_line(line: str, wanted: dict[str, object]) -> None:
+    assert read(line) == wanted
+    found = config_from_lines([line, "step 1 loss 2.0"], 0, final=False)
+    assert found is not None
+    assert found[1] == 1
+
+
 def test_megatron_arguments() -> None:
     text = """\
 ------------------------ arguments ------------------------
@@ -206,6 +229,13 @@ def test_yaml_under_a_headline_and_without_one() -> None:
         "Total params: 361,729",
         "  (conv): Conv2d(3, 64, kernel_size=(7, 7))",
         "Saving config and results to ./run",
+        "config: see config.yaml, which has seed=3",
+        "args: step=3 lr=0.1 seed=4 loss=2.4",
+        "params: lr=0.0009 momentum=0.9",
+        "Parameters: encoder=1.2M, decoder=3.4M, head=0.1M, total=4.7M",
+        "train: loss=0.5, acc=0.7, lr=0.1, batch=3, epochs=4, seed=4",
+        "train: lr=0.1 batch=3 seed=4",
+        "Options: batch size: 3 and seed: 4",
     ],
 )
 def test_measurements_and_models_are_no_configuration(line: str) -> None:
@@ -273,6 +303,11 @@ HOSTILE = [
     "x" * 1_000_000 + " Namespace(",
     "Arguments:" + " " * 1_000_000,
     "a." * 500_000 + "Config(",
+    "config: " + "a=1 " * 250_000,
+    "config: " + "a=[" * 300_000,
+    "config: a=" + "'" * 1_000_000,
+    "_'-" * 300_000 + " config: lr=1",
+    "config: lr" + " " * 1_000_000,
 ]
 
 

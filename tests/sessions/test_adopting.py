@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from mltd.analyzers.core.cause import Fix, RootCause
 from mltd.analyzers.core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
-from mltd.analyzers.core.registry import load_causes
+from mltd.analyzers.core.registry import load_analyzers, load_causes
 from mltd.analyzers.core.verdict import Diagnosis
 from mltd.sessions.actions.experiments import PlanExperiment
 from mltd.sessions.actions.hypotheses import AddHypothesis
@@ -29,10 +29,10 @@ from mltd.sessions.adopting import (
 from mltd.sessions.errors import Refused
 from mltd.sessions.model.evidence import EvidenceRef, RefKind
 from mltd.sessions.model.experiment import Variable
-from mltd.sessions.model.hypothesis import Hypothesis
+from mltd.sessions.model.hypothesis import Hypothesis, SuggestedFix
 from mltd.sessions.model.records import DiagnosisRecord
 from mltd.sessions.model.session import Session
-from mltd.sessions.planning import CAUSES, Aim
+from mltd.sessions.planning import CAUSES, ENDINGS, Aim
 
 from .made_sessions import AT, a_hypothesis, a_session
 
@@ -93,7 +93,7 @@ def test_a_root_cause_becomes_a_hypothesis_with_all_that_it_has() -> None:
     assert made.explains == ("loss_divergence", "nan_loss")
     assert made.requests == ("grad_norm per step",)
     assert (made.source, made.severity, made.run) == ("analyzers", "critical", "R1")
-    assert made.history[0].reason == "analyzers: explains loss_divergence, nan_loss"
+    assert made.history[0].reason == "explains loss_divergence, nan_loss"
     assert from_cause("H2", CAUSE, AT, source="claude").source == "claude"
 
 
@@ -121,6 +121,22 @@ def test_the_best_cause_that_explains_a_finding_is_taken() -> None:
     assert best_for(told, replace(FINDING, id="cuda_oom")) is None
 
 
+def test_an_exception_is_explained_by_what_explains_the_end_of_the_run() -> None:
+    error = replace(FINDING, id="exception")
+    slow = replace(CAUSE, id="dataloader_bottleneck", explains=("dataloader_bound",))
+    bug = replace(CAUSE, id="code_bug", explains=("exception",), confidence=0.3)
+    batch = replace(CAUSE, id="batch_too_large", explains=("cuda_oom",), confidence=0.6)
+    assert best_for(replace(DIAGNOSIS, root_causes=(slow, batch, bug)), error) is batch
+    assert best_for(replace(DIAGNOSIS, root_causes=(slow, CAUSE)), error) is slow
+    assert best_for(replace(DIAGNOSIS, root_causes=()), error) is None
+
+
+def test_every_error_counts_as_an_end_of_the_run() -> None:
+    known = load_analyzers().analyzers
+    assert set(known) >= ENDINGS
+    assert {name for name, made in known.items() if ".errors." in type(made).__module__} <= ENDINGS
+
+
 def test_a_hypothesis_by_hand_obeys_the_ceilings() -> None:
     made = by_hand("H1", "  the tokenizer\n changed ", AT, run="R1")
     assert made.statement == "the tokenizer changed"
@@ -146,7 +162,7 @@ def test_a_plan_is_filled_in_from_the_fix() -> None:
     assert plan.command == "lr: 0.03"
     assert plan.variable is Variable.OPTIMISER
     assert plan.baseline == "R1"
-    assert plan.rollback == "take back the change (lr 0.1 -> 0.03)"
+    assert plan.rollback == "lr 0.03 -> 0.1"
     assert plan.expected_impact == FIX.expected_impact
     assert (plan.verify, plan.if_it_fails) == (FIX.verify, FIX.if_it_fails)
     assert criteria(plan) == [
@@ -195,6 +211,82 @@ def test_a_plan_without_a_fix_asks_for_the_one_change() -> None:
 def test_what_cannot_be_taken_back_says_so() -> None:
     fix = adopted().fixes[0].model_copy(update={"reversible": False})
     assert plan_for(adopted(), fix, "E1", AT).rollback.startswith("cannot be taken back: keep")
+
+
+def a_fix(change: str, example: str = "") -> SuggestedFix:
+    return SuggestedFix(change=change, example=example)
+
+
+@pytest.mark.parametrize(
+    ("change", "back"),
+    [
+        ("lr 0.1 -> 0.03", "lr 0.03 -> 0.1"),
+        ("model.act relu -> leaky_relu (or gelu)", "model.act leaky_relu -> relu"),
+        ("learning rate 1e-2 -> 1e-3", "learning rate 1e-3 -> 1e-2"),
+        ("data.path /x -> the directory that exists", ""),
+        ("batch 64 -> 32, with two accumulation steps per update", ""),
+        ("weight_decay 0 -> 0.01, dropout 0 -> 0.2", ""),
+        ("relu -> gelu", ""),
+        ("clip the gradient norm at 1.0", ""),
+    ],
+)
+def test_a_change_of_one_value_is_taken_back_by_the_opposite_one(change: str, back: str) -> None:
+    wanted = back or f"take back the change ({change})"
+    assert plan_for(adopted(), a_fix(change), "E1", AT).rollback == wanted
+
+
+@pytest.mark.parametrize(
+    ("cause", "change", "variable"),
+    [
+        ("overcapacity", "use the checkpoint nearest to step 300, and stop early from now on",
+         Variable.OTHER),
+        ("overcapacity", "early stopping on val/loss, patience 3", Variable.OTHER),
+        ("overcapacity", "more data or stronger augmentation", Variable.DATA),
+        ("undercapacity", "optim.weight_decay 0.1 -> 0.01", Variable.OPTIMISER),
+        ("overcapacity", "weight_decay 0 -> 0.01, dropout 0 -> 0.2", Variable.MODEL),
+        ("overcapacity", "halve the width of the model", Variable.MODEL),
+        ("frozen_parameters", "compare the optimizer's parameters with those that require a "
+         "gradient", Variable.MODEL),
+    ],
+)  # fmt: skip
+def test_what_an_experiment_changes_is_told_by_its_fix(
+    cause: str, change: str, variable: Variable
+) -> None:
+    plan = plan_for(a_hypothesis(cause=cause), a_fix(change), "E1", AT, LOGGED)
+    assert plan.variable is variable
+
+
+@pytest.mark.parametrize(
+    ("cause", "explains"),
+    [("batch_too_large", ("cuda_oom",)), ("fragmentation", ("cuda_oom",)),
+     ("device_shared", ("cuda_oom",)), ("memory_leak", ("memory_growth", "cuda_oom")),
+     ("host_memory_limit", ("host_oom",))],
+)  # fmt: skip
+def test_a_run_that_died_need_only_live(cause: str, explains: tuple[str, ...]) -> None:
+    dead = a_hypothesis(cause=cause, explains=explains)
+    plan = plan_for(dead, None, "E1", AT, (*LOGGED, "memory"))
+    assert criteria(plan) == ["train/loss stays finite"]
+
+
+@pytest.mark.parametrize(
+    ("change", "example", "is_guarded"),
+    [
+        ("batch_size 64 -> 32, with two accumulation steps per update", "", False),
+        ("halve the batch per device", "", False),
+        ("recompute activations in the backward pass (gradient checkpointing)", "", False),
+        ("fit it", "model.gradient_checkpointing_enable()", False),
+        ("let the allocator grow its segments instead of splitting them", "", True),
+        ("lr 0.1 -> 0.03", "lr: 0.03", True),
+    ],
+)
+def test_speed_is_not_guarded_where_it_is_the_price(
+    change: str, example: str, is_guarded: bool
+) -> None:
+    fix = a_fix(change, example=example)
+    plan = plan_for(a_hypothesis(cause="batch_too_large"), fix, "E1", AT, LOGGED)
+    guarded = [guard.metric for guard in plan.guards]
+    assert ("throughput" in guarded) is is_guarded
+    assert "val/loss" in guarded
 
 
 def test_every_cause_of_the_catalogue_has_a_variable() -> None:

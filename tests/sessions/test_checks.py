@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 
+from mltd.analyzers.core.finding import Basis
 from mltd.sessions.actions.checks import MarkCheck, ObserveChecks
 from mltd.sessions.checks import is_news, missing, observed, phase_of, progress, suggest
-from mltd.sessions.facts.gathered import NO_TARGET, Seen, SeenLog, SeenMetric
+from mltd.sessions.facts.gathered import NO_TARGET, Seen, SeenLog
 from mltd.sessions.model.checklist import CHECKS, CheckMark, MarkState, Phase
+from mltd.sessions.model.confidence import Confidence
 from mltd.sessions.model.constraints import Constraints, Fact, Topic
 from mltd.sessions.model.evidence import EvidenceRef, RefKind
 from mltd.sessions.model.experiment import ExperimentStatus, Purpose, Variable
 from mltd.sessions.model.hypothesis import HypothesisStatus
 from mltd.sessions.model.records import Prevention, PreventionKind
-from mltd.sessions.model.result import MetricChange, Outcome
+from mltd.sessions.model.result import BeforeAfter, CriterionResult, MetricChange, Outcome
 from mltd.sessions.model.run_ref import RunPart, RunRef
 from mltd.sessions.model.session import Session
 
@@ -78,13 +82,16 @@ def test_records_of_metrics_are_no_log_unless_they_are_called_one() -> None:
         assert ("logs" in ticked(a_session(), seen)) is is_log
 
 
-def test_speed_on_a_split_is_no_metric_of_it() -> None:
-    speed = SeenMetric(name="eval_speed", role="val/throughput", split="val")
-    seen = some_seen(metrics=(SeenMetric(name="loss", role="train/loss", split="train"), speed))
-    assert "per_split" not in ticked(a_session(), seen)
+@pytest.mark.parametrize("settings", [0, 1])
+def test_missing_settings_promise_nothing_that_does_not_happen(settings: int) -> None:
+    said = missing("configs", a_session(), some_seen(settings=settings))
+    assert said.endswith(
+        "put config.yaml beside the log and open the run again, or let the training print its "
+        "settings"
+    )
 
 
-@pytest.mark.parametrize("item", ["seeds", "hardware", "revision"])
+@pytest.mark.parametrize("item", ["seeds", "hardware"])
 def test_a_fact_is_enough_whoever_gave_it(item: str) -> None:
     topic = Topic(item)
     assert item not in ticked(a_session(), some_seen())
@@ -95,6 +102,27 @@ def test_a_fact_is_enough_whoever_gave_it(item: str) -> None:
     assert ticked(with_fact(topic, "something", "person"))[item].reason.endswith(
         "(stated by a person)"
     )
+
+
+def test_a_number_of_processes_is_no_hardware_until_a_person_says_so() -> None:
+    for source, is_done in (("log", False), ("person", True)):
+        half = Fact(value="world size 64; 1 node", source=source, is_complete=False)
+        session = a_session(constraints=Constraints(facts={Topic.HARDWARE: half}))
+        assert ("hardware" in ticked(session)) is is_done
+    half = half.model_copy(update={"source": "log"})
+    session = a_session(constraints=Constraints(facts={Topic.HARDWARE: half}))
+    assert missing("hardware", session, None) == (
+        "which accelerators, and how many? The log only says: world size 64; 1 node"
+    )
+
+
+def test_a_commit_alone_does_not_say_what_was_new() -> None:
+    assert "say which code ran" in missing("revision", a_session(), None)
+    read = with_fact(Topic.REVISION, "commit 3f2a9c1")
+    assert "revision" not in ticked(read)
+    assert missing("revision", read, None) == "commit 3f2a9c1 is known: say what was new in it"
+    told = with_fact(Topic.REVISION, "3f2a9c1, new tokenizer", "person")
+    assert ticked(told)["revision"].reason == "3f2a9c1, new tokenizer (stated by a person)"
 
 
 def test_seeds_among_the_settings_count_before_anyone_took_them_over() -> None:
@@ -130,6 +158,21 @@ def test_only_a_passed_reproduction_reproduces() -> None:
     assert "E1 is planned" in missing("reproduced", a_session(experiments=(waiting,)), None)
 
 
+def judged_by(outcome: Outcome, *guards: CriterionResult, **of_the_change: Any) -> BeforeAfter:
+    """A result whose target moved like this, with that outcome of its criterion."""
+    target = MetricChange(**{"name": "loss", "role": "train/loss", "after": 1.0,
+                             "smaller_is_better": True, **of_the_change})  # fmt: skip
+    asked = CriterionResult(criterion="train/loss improves by 10%", outcome=outcome, said="x")
+    is_failed = any(one.outcome is Outcome.FAILED for one in (asked, *guards))
+    overall = Outcome.FAILED if is_failed else outcome
+    return a_result(overall, criteria=(asked, *guards), changes=(target,))
+
+
+def tried(result: BeforeAfter, variable: Variable = Variable.OPTIMISER) -> Session:
+    status = ExperimentStatus(result.outcome.value)
+    return a_session(experiments=(an_experiment(variable=variable, status=status, result=result),))
+
+
 @pytest.mark.parametrize("variable", [Variable.DATA, Variable.MODEL, Variable.OPTIMISER])
 def test_a_variable_is_isolated_once_an_experiment_on_it_is_over(variable: Variable) -> None:
     item = f"isolate_{variable.value}"
@@ -140,11 +183,48 @@ def test_a_variable_is_isolated_once_an_experiment_on_it_is_over(variable: Varia
         (ExperimentStatus.RUNNING, False),
         (ExperimentStatus.CANCELLED, False),
     ):
-        session = a_session(experiments=(an_experiment(variable=variable, status=status),))
+        result = judged_by(Outcome.PASSED if status is PASSED else Outcome.FAILED)
+        one = an_experiment(variable=variable, status=status, result=result)
+        session = a_session(experiments=(one,))
         assert (item in ticked(session)) is is_done
         assert bool(missing(item, session, None)) is not is_done
-    again = an_experiment(variable=variable, status=PASSED, purpose=Purpose.REPRODUCTION)
+    again = an_experiment(
+        variable=variable, status=PASSED, purpose=Purpose.REPRODUCTION, result=a_result()
+    )
     assert item not in ticked(a_session(experiments=(again,)))
+
+
+def test_a_run_that_still_goes_on_isolates_nothing() -> None:
+    session = tried(judged_by(Outcome.PASSED).model_copy(update={"is_preliminary": True}))
+    assert "isolate_optimiser" not in ticked(session)
+    assert "still goes on" in missing("isolate_optimiser", session, None)
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (judged_by(Outcome.PASSED, change=-0.3), "loss -30%: the optimiser is to blame"),
+        (judged_by(Outcome.FAILED, change=0.004, low=-0.02, high=0.03),
+         "loss +0%: the optimiser makes no difference"),
+        (judged_by(Outcome.FAILED, change=0.4, low=0.3, high=0.5),
+         "loss +40%: it gets worse, so this is no cure"),
+        (judged_by(Outcome.FAILED, change=-0.04, low=-0.05, high=-0.03),
+         "loss -4%: better, but short of what it had to show"),
+        (judged_by(Outcome.PASSED, a_guard(Outcome.FAILED), change=-0.3),
+         "loss -30%: the optimiser makes a difference, but it failed: throughput regresses by less "
+         "than 5%"),
+    ],
+)  # fmt: skip
+def test_an_isolated_variable_says_what_was_seen(result: BeforeAfter, said: str) -> None:
+    mark = ticked(tried(result))["isolate_optimiser"]
+    assert mark.reason == f"E1 lr 0.1 -> 0.03: {said}"
+    assert mark.evidence[0].ref == "E1"
+
+
+def test_a_guard_that_fails_says_nothing_about_an_undecided_target() -> None:
+    session = tried(judged_by(Outcome.INCONCLUSIVE, a_guard(Outcome.FAILED)))
+    assert "isolate_optimiser" not in ticked(session)
+    assert "its target is undecided" in missing("isolate_optimiser", session, None)
 
 
 def test_every_open_hypothesis_needs_an_experiment() -> None:
@@ -161,10 +241,13 @@ def test_every_open_hypothesis_needs_an_experiment() -> None:
     assert "experiments" not in ticked(a_session())
 
 
-def test_every_experiment_needs_criteria() -> None:
+def test_the_default_bar_is_fixed_beforehand_too() -> None:
     with_some = an_experiment("E1", success=(BELOW,))
-    session = a_session(experiments=(with_some, an_experiment("E2")))
-    assert missing("criteria", session, None).startswith("E2 does not say what counts")
+    again = an_experiment("E3", purpose=Purpose.REPRODUCTION)
+    session = a_session(experiments=(with_some, an_experiment("E2"), again))
+    assert ticked(session)["criteria"].reason == (
+        "1 criterion for E1; E2 by the default bar (10%); E3 by whether it fails again"
+    )
     assert ticked(a_session(experiments=(with_some,)))["criteria"].reason == "1 criterion for E1"
     assert "criteria" not in ticked(a_session())
 
@@ -198,21 +281,51 @@ def test_a_fix_that_costs_something_else_is_a_regression() -> None:
     assert "guards no metric" in missing("no_regression", unguarded, None)
 
 
-def test_splits_are_named() -> None:
-    assert ticked(a_session(), some_seen())["per_split"].reason == "train: loss; held out: val_loss"
-    only = some_seen(metrics=(SeenMetric(name="loss", role="train/loss", split="train"),))
-    assert "validation split" in missing("per_split", a_session(), only)
+LOSS = MetricChange(name="loss", role="train/loss", before=3.0, after=2.0)
+HELD_OUT = MetricChange(name="val_loss", role="val/loss", before=3.0, after=2.0)
+NORM = MetricChange(name="gnorm", role="grad_norm", after=1.0)
 
 
-def test_gradients_may_come_from_the_run_after_the_change() -> None:
-    seen = some_seen(gradients=())
-    assert "log grad_norm" in missing("gradients", a_session(), seen)
-    change = MetricChange(name="gnorm", role="grad_norm", after=1.0)
-    linked = an_experiment(status=PASSED, result=a_result(changes=(change,)))
-    assert ticked(a_session(experiments=(linked,)), seen)["gradients"].reason == "loss beside gnorm"
-    gone = MetricChange(name="gnorm", role="grad_norm", before=1.0)
-    without = an_experiment(status=PASSED, result=a_result(changes=(gone,)))
-    assert "gradients" not in ticked(a_session(experiments=(without,)), seen)
+def measured(*changes: MetricChange, **more: Any) -> Session:
+    one = an_experiment(**{"status": PASSED, "result": a_result(changes=changes), **more})
+    return a_session(experiments=(one,))
+
+
+@pytest.mark.parametrize("item", ["per_split", "gradients"])
+def test_the_run_of_the_incident_validates_no_fix(item: str) -> None:
+    assert item not in ticked(a_session(), some_seen())
+    assert missing(item, a_session(), some_seen()).startswith("no fix was measured yet: run an")
+    again = measured(LOSS, HELD_OUT, NORM, purpose=Purpose.REPRODUCTION)
+    assert item not in ticked(again, some_seen())
+    given_up = measured(LOSS, HELD_OUT, NORM, status=ExperimentStatus.CANCELLED)
+    assert item not in ticked(given_up, some_seen())
+
+
+def test_splits_are_named_with_the_experiment_that_shows_them() -> None:
+    mark = ticked(measured(LOSS, HELD_OUT))["per_split"]
+    assert mark.reason == "E1: train: loss; held out: val_loss"
+    assert mark.evidence[0].ref == "E1"
+    only = measured(LOSS)
+    assert "log train and validation loss" in missing("per_split", only, some_seen())
+
+
+def test_speed_on_a_split_is_no_metric_of_it() -> None:
+    speed = MetricChange(name="eval_speed", role="val/throughput", after=9.0)
+    assert "per_split" not in ticked(measured(LOSS, speed))
+
+
+def test_loss_and_gradients_of_one_experiment_are_inspected() -> None:
+    mark = ticked(measured(LOSS, NORM))["gradients"]
+    assert mark.reason == "E1: loss beside gnorm"
+    assert mark.evidence[0].ref == "E1"
+    gone = NORM.model_copy(update={"before": 1.0, "after": None})
+    assert "log grad_norm" in missing("gradients", measured(LOSS, gone), some_seen())
+    assert "log the loss" in missing("gradients", measured(NORM), some_seen())
+    apart = (
+        an_experiment("E1", status=PASSED, result=a_result(changes=(LOSS,))),
+        an_experiment("E2", status=PASSED, result=a_result(changes=(NORM,))),
+    )
+    assert "gradients" not in ticked(a_session(experiments=apart))
 
 
 def test_a_monitor_that_is_only_planned_is_not_added() -> None:
@@ -225,12 +338,21 @@ def test_a_monitor_that_is_only_planned_is_not_added() -> None:
     assert "monitors" not in ticked(a_session(prevention=(document,)))
 
 
-def test_a_confirmed_hypothesis_is_the_root_cause() -> None:
-    session = a_session(hypotheses=(a_hypothesis(status=HypothesisStatus.CONFIRMED),))
-    marks = ticked(session)
-    assert marks["root_cause"].reason == "H1, 0.50 (inference, ceiling 0.70): H1 is why"
-    assert marks["ceiling"].reason == "H1 0.50 (inference, ceiling 0.70)"
+def test_a_confirmed_hypothesis_that_was_observed_is_the_root_cause() -> None:
+    sure = Confidence(value=0.9, basis=Basis.OBSERVATION)
+    believed = a_hypothesis(status=HypothesisStatus.CONFIRMED)
+    seen = a_hypothesis("H2", status=HypothesisStatus.CONFIRMED, confidence=sure)
+    marks = ticked(a_session(hypotheses=(believed, seen)))
+    assert marks["root_cause"].reason == "H2, 0.90 (observation, ceiling 0.95): H2 is why"
+    assert marks["ceiling"].reason.startswith("H1 0.50 (inference, ceiling 0.70)")
     assert "waive this" in missing("root_cause", a_session(hypotheses=(a_hypothesis(),)), None)
+
+
+def test_what_was_only_inferred_is_no_documented_root_cause() -> None:
+    session = a_session(hypotheses=(a_hypothesis(status=HypothesisStatus.CONFIRMED),))
+    assert "root_cause" not in ticked(session)
+    said = missing("root_cause", session, None)
+    assert said.startswith("H1 is confirmed, but by inference alone: show it in an experiment")
 
 
 # -- all of them --------------------------------------------------------------------------
@@ -239,7 +361,7 @@ def test_a_confirmed_hypothesis_is_the_root_cause() -> None:
 def test_what_was_seen_of_a_run_stands_while_it_is_not_open() -> None:
     session = ObserveChecks(marks=observed(a_session(), some_seen(), AT)).apply(a_session(), AT)
     again = observed(session, None, AT)
-    assert {mark.item for mark in again} >= {"logs", "metrics", "configs", "per_split", "gradients"}
+    assert {mark.item for mark in again} >= {"logs", "metrics", "configs"}
     assert not is_news(session, again)
 
 

@@ -23,7 +23,9 @@ def bad_log(folder: Path, name: str = "bad.log") -> Path:
 
 def good_log(folder: Path, name: str = "good.log", *, is_over: bool = True) -> Path:
     """The same run after a change that helps."""
-    lines = [line.replace("/1000", "/398") for line in healthy(floor=0.3)]
+    # With the rate that the analyzers propose for the bad one.
+    told = (line.replace("lr 3.0e-04", "lr 1.0e-03") for line in healthy(floor=0.3))
+    lines = [line.replace("/1000", "/398") for line in told]
     end = ["INFO Training completed successfully."]
     return write_log(folder / name, [*lines, *end] if is_over else lines[:-1])
 

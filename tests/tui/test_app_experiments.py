@@ -103,7 +103,8 @@ async def test_a_run_that_goes_on_is_judged_again_as_it_grows_and_recorded_at_it
     tmp_path: Path,
 ) -> None:
     good = tmp_path / "good.log"
-    lines = [line.replace("/1000", "/398") for line in healthy(floor=0.3)]
+    told = (line.replace("3.0e-04", "1.0e-03") for line in healthy(floor=0.3))
+    lines = [line.replace("/1000", "/398") for line in told]
     write_log(good, lines[:180])
     async with at_a_desk(bad_log(tmp_path), good) as (stage, desk):
         bridge = stage.bridge

@@ -240,6 +240,11 @@ def test_what_could_be_noise_is_unclear(low: float, high: float | None, verdict:
     assert change_of(row).verdict is verdict
 
 
+def test_too_few_points_are_unclear_be_they_ever_so_alike() -> None:
+    row = CompareRow("m", None, "step", 1.0, 2.0, 2.0, smaller_is_better=True, needed=9)
+    assert change_of(row).verdict is Verdict.UNCLEAR
+
+
 @given(*[st.one_of(st.none(), st.floats(allow_nan=False))] * 3)
 def test_any_interval_and_effect_fit_their_columns(
     low: float | None, high: float | None, effect: float | None

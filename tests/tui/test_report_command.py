@@ -13,7 +13,7 @@ from mltd.sessions.model.run_ref import RunRef
 from mltd.sessions.prints import print_of
 from mltd.sessions.storage.store import SessionStore
 from mltd.sessions.triage import now
-from mltd.tui.headless import UNUSABLE
+from mltd.tui.complaint import UNUSABLE
 from mltd.tui.report_command import report
 
 
@@ -143,11 +143,34 @@ def test_json_on_request_names_the_files_beside_it(log: Path, tmp_path: Path) ->
     assert run_report(str(log), str(tmp_path / "r.json"), as_json=True) == 0
     content = json.loads((tmp_path / "r.json").read_text())
     artifacts = content["analysis_artifacts"]
-    assert artifacts["loss_plot"] == "r-files/train-loss.svg"
+    assert artifacts["loss_plot"] == "r.json-files/train-loss.svg"
     for name in filter(None, artifacts.values()):
         assert (tmp_path / name).is_file()
     assert "(train-loss.svg)" in (tmp_path / artifacts["report"]).read_text()
     assert content["seconds"] > 0
+
+
+def test_json_stands_beside_a_report_and_writes_only_what_it_names(
+    log: Path, tmp_path: Path
+) -> None:
+    assert run_report(str(log), str(tmp_path / "r.md")) == 0
+    assert run_report(str(log), str(tmp_path / "r.json"), as_json=True) == 0
+    named = json.loads((tmp_path / "r.json").read_text())["analysis_artifacts"].values()
+    files = {f"r.json-files/{one.name}" for one in (tmp_path / "r.json-files").iterdir()}
+    assert files == set(filter(None, named))
+    assert {one.name for one in (tmp_path / "r-files").iterdir()} > {"train-loss.svg"}
+
+
+def test_a_run_without_a_session_ticks_nothing_that_people_do(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_report(str(log)) == 0
+    out = capsys.readouterr().out
+    assert "Proposed by the analyzers; nobody has taken one up yet." in out
+    assert "- [ ] Hypotheses written down: none is written down" in out
+    assert "- [ ] An experiment for each open hypothesis" in out
+    assert "- [ ] Success and fail criteria fixed beforehand" in out
+    assert "- [x] Metrics collected" in out
 
 
 def test_json_on_stdout_is_the_contract_alone(
@@ -206,6 +229,11 @@ def test_a_folder_with_several_runs_asks_for_one_of_them(
         (tmp_path / name / "train.log").write_text("\n".join(lines) + "\n")
     assert run_report(str(tmp_path)) == UNUSABLE
     assert "holds 2 runs; name one of them" in capsys.readouterr().err
+    for name in "cdefg":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.log").write_bytes((tmp_path / "a" / "train.log").read_bytes())
+    assert run_report(str(tmp_path)) == UNUSABLE
+    assert capsys.readouterr().err.endswith(", and 2 more\n")
 
 
 def test_brief_and_json_exclude_each_other(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,9 +41,9 @@ def pick(
     size: tuple[int, int] = (80, 24),
     directories: tuple[str, ...] = (),
     allows_close: bool = True,
-) -> list[int | None]:
+) -> list[int | str | None]:
     """What the picker ended with, if it did, after these checks."""
-    results: list[int | None] = []
+    results: list[int | str | None] = []
 
     async def run() -> None:
         host = Host(Static())

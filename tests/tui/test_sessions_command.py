@@ -57,6 +57,11 @@ def titles(output: str) -> list[str]:
 Output = pytest.CaptureFixture[str]
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+
+
 def test_the_latest_comes_first_and_the_archive_is_not_shown(
     ids: tuple[str, str, str], capsys: Output
 ) -> None:
@@ -90,6 +95,39 @@ def test_the_list_as_json_has_everything(ids: tuple[str, str, str], capsys: Outp
     assert Path(first["path"]).is_dir()
     assert command("list", "--json", "--all") == 0
     assert titles(capsys.readouterr().out) == ["old story", "slow loader", "loss rose"]
+
+
+@pytest.mark.parametrize("columns", ["", "80", "61", "30"])
+def test_no_line_of_the_list_is_wider_than_the_terminal(
+    columns: str, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    make("a title that goes on and on " * 6)
+    journal = SessionStore().folder / make("損失が急に増えた " * 9) / "journal.jsonl"
+    journal.write_bytes(b"not a journal, and a long way from being one" * 9)
+    make("put away", is_archived=True)
+    assert command() == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 3
+    wanted = int(columns or 80)
+    assert all(cell_len(line) <= wanted for line in out.splitlines())
+    assert all(len(line) <= 80 for line in err.splitlines())
+    assert max(map(cell_len, out.splitlines())) > wanted - 20
+
+
+def test_a_session_is_named_by_the_log_it_is_about(tmp_path: Path, capsys: Output) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step 1 loss 2.5\n" * 20)
+    with SessionStore().create("first") as session:
+        at = session.session.created
+        session.do(AddRun(run=RunRef(id="R1", location=str(log), added=at)))
+        made = session.session.id
+    make("another")
+    assert command("path", str(log)) == 0
+    assert capsys.readouterr().out.endswith(f"{made}\n")
+    assert command("rename", str(log), "NaN at 24,590") == 0
+    assert capsys.readouterr().out == f"{made}: renamed to NaN at 24,590\n"
+    assert command("archive", made[-4:]) == 0
 
 
 def test_no_sessions_are_an_empty_list(capsys: Output) -> None:

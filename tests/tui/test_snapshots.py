@@ -127,12 +127,21 @@ def is_same(compare: Compare, size: tuple[int, int], walk: Walk, *names: Path, *
         await stage.drawn()
         await stage.until(lambda: app.desk is not None)
         await walk(stage)
-        await stage.pilot.pause()
+        await settled(stage)
         assert stage.notices == [], "a picture of a failure is no picture"
 
     bridge = Served(Open(tuple(map(str, names))))
     app = make_app(bridge, *names, **more)
     return compare(app, terminal_size=size, run_before=before)
+
+
+async def settled(stage: Stage) -> None:
+    """Wait until the picture stays the same."""
+    seen, before = 0, ""
+    while seen < 3:
+        await stage.pilot.pause(0.01)
+        now = stage.app.export_screenshot()
+        seen, before = (seen + 1, now) if now == before else (0, now)
 
 
 def triaged(stage: Stage) -> None:
@@ -150,7 +159,9 @@ def checklist(row: str) -> Walk:
 
     async def walk(stage: Stage) -> None:
         triaged(stage)
-        await stage.press("6")
+        await stage.press("6", "g")
+        # How far a list is scrolled depends on where it was before.
+        await settled(stage)
         assert stage.app.main_screen.checklist is not None
         assert stage.app.main_screen.checklist.select(row)
 

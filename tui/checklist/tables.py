@@ -22,6 +22,8 @@ INTERVAL = 18
 REMARK = 8
 LEAST_NAME, WIDEST_NAME = 10, 28
 MOST_METRICS = 24
+NEAR = 0.02
+"""Relative change within which two levels are the same, as on the screen of a comparison."""
 """Rows of a table; what a run logs beside these is in the comparison screen."""
 WIDE_HISTORY = 56
 
@@ -89,7 +91,10 @@ def _judged(change: MetricChange) -> tuple[str, str]:
         return "", ""
     if between[0] > 0:
         return "better", "severity-fine"
-    return ("worse", "severity-critical") if between[1] < 0 else ("same", "")
+    if between[1] < 0:
+        return "worse", "severity-critical"
+    is_near = -NEAR <= between[0] and between[1] <= NEAR
+    return ("same" if is_near else "unclear"), ""
 
 
 def parting(changes: Sequence[MetricChange]) -> str:

@@ -30,6 +30,8 @@ from mltd.sessions.triage import Entry, Triage, now
 
 FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 """Seconds between attempts to create a session where there is no room for one."""
+_LONG = 24
+"""Characters of a folder's name that are left whole in a title."""
 _GROWING = re.compile(r"\(.*\)|\d[\d.,]*")
 """Remarks and numbers in the timeline."""
 
@@ -196,7 +198,8 @@ class Desk:
         if session.runs and session.runs[0].location.endswith(name):
             # Logs are called alike in every folder; the folder tells them apart.
             above = os.path.basename(os.path.dirname(session.runs[0].location))
-            name = os.path.join(above, name) if above else name
+            short = above if len(above) <= _LONG else f"{above[: _LONG // 2]}…{above[-8:]}"
+            name = os.path.join(short, name) if above else name
         return f"{name}: {worst}" if worst else name
 
     def _adopt(self, opened: OpenSession) -> None:

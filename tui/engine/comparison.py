@@ -34,6 +34,7 @@ def compare(request: CompareRequest, before: Run, after: Run) -> Comparison:
         at=datetime.now(UTC),
         is_running=Glance(after).state is RunState.RUNNING,
         onset=request.onset,
+        at_end=request.is_at_end,
     )
     if experiment is not None:
         order = {id(change): place for place, change in enumerate(result.changes)}

@@ -178,6 +178,9 @@ class MainScreen(JumpingScreen):
         self._show_status()
         self._show_series()
         self.findings.set_diagnosis(self.book.selected, self.book.current.diagnosis)
+        if self._view != "overview":
+            # Asked for before there was such a pane: now it can have the keys.
+            self.action_view(self._view)
 
     def on_resize(self, event: Resize) -> None:
         """Below a certain size a sentence is better than a broken layout."""

@@ -12,7 +12,7 @@ from ..fixes import FixPlan, FixState
 from ..markdown import bullets, fence, table
 from ..pieces import number, text
 from ..subject import Subject
-from .wording import NONE_YET, NOT_KNOWN
+from .wording import NONE_YET, NOT_KNOWN, fact_said
 
 
 def fixes(subject: Subject) -> Iterator[str]:
@@ -70,8 +70,7 @@ def reproduction(subject: Subject) -> Iterator[str]:
     facts = subject.session.constraints.facts
 
     def known(topic: Topic) -> str:
-        fact = facts.get(topic)
-        return pen.text(fact.value) if fact is not None else NOT_KNOWN
+        return fact_said(facts.get(topic), pen.text)
 
     configs = ", ".join(pen.code(path) for path in main.configs[:4])
     steps = [

@@ -9,6 +9,7 @@ from ..causes import ENOUGH, MOST_UNCONFIRMED, Cause
 from ..markdown import bullets
 from ..pieces import texts
 from ..subject import Subject
+from .answer import root_cause
 from .wording import evidence_line
 
 _MOST_PIECES = 6
@@ -28,15 +29,23 @@ def root_causes(subject: Subject) -> Iterator[str]:
         # Rivals of a confirmed cause stand in their own section.
         others = [cause for cause in others if cause.label]
     if not confirmed:
-        yield (
-            "No root cause is confirmed. What follows is unconfirmed, the best first."
-            if others
-            else "No root cause is confirmed, and no hypothesis is open."
-        )
+        yield from _unconfirmed(subject, others)
     for cause in (*confirmed, *others):
         yield from _cause(subject, cause)
-    if not confirmed and max((cause.confidence for cause in others), default=0.0) < ENOUGH:
+    if others and not confirmed and max(cause.confidence for cause in others) < ENOUGH:
         yield from _wanted(subject, others)
+
+
+def _unconfirmed(subject: Subject, others: list[Cause]) -> Iterator[str]:
+    """What to say before causes of which none is confirmed."""
+    if not subject.is_known and (others or subject.refuted):
+        yield f"The root cause is {root_cause(subject)}."
+    if others:
+        yield "No root cause is confirmed. What follows is unconfirmed, the best first."
+    elif subject.diagnosis is not None and not subject.alarms:
+        yield "There is nothing to explain: the analyzers found nothing that needs attention."
+    else:
+        yield "No root cause is confirmed, and no hypothesis is open."
 
 
 def _cause(subject: Subject, cause: Cause) -> Iterator[str]:

@@ -59,8 +59,9 @@ def _change(subject: Subject, change: MetricChange) -> tuple[str, ...]:
     parts_at = numbers.UNKNOWN
     if change.parts_at is not None:
         parts_at = f"{subject.pen.cell(change.axis)} {numbers.place(change.parts_at)}"
-    better = change.improvement
-    sign = "" if not better else " (better)" if better > 0 else " (worse)"
+    better, interval_of = change.improvement, change.improvement_interval
+    is_shown = interval_of is None or not interval_of[0] <= 0 <= interval_of[1]
+    sign = "" if not better or not is_shown else " (better)" if better > 0 else " (worse)"
     return (
         subject.pen.code_cell(change.name, 60),
         numbers.value(change.before),

@@ -23,6 +23,8 @@ def hypotheses(subject: Subject, gallery: Gallery) -> Iterator[str]:
     if not session.hypotheses:
         yield NONE_YET
         return
+    if subject.is_draft:
+        yield "Proposed by the analyzers; nobody has taken one up yet."
     ordered = by_status(session.hypotheses)
     yield table(
         ("id", "hypothesis", "status", "confidence", "experiments"),
@@ -65,7 +67,8 @@ def _hypothesis(subject: Subject, one: Hypothesis) -> Iterator[str]:
             f"{step.confidence} since {numbers.moment(step.at)}, by {pen.text(step.source)}: "
             f"{pen.text(step.reason)}"
         )
-    if one.explains:
+    is_told = any(step.reason.startswith("explains ") for step in one.history)
+    if one.explains and not is_told:
         yield f"Explains {listed(pen, one.explains)}."
 
 

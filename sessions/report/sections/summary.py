@@ -10,10 +10,12 @@ from .. import numbers
 from ..markdown import table
 from ..pieces import Described, number, text
 from ..subject import Subject
-from .wording import NONE_YET, NOT_KNOWN
+from .wording import NONE_YET, NOT_KNOWN, fact_said
 
 _MOST_FINDINGS = 6
 _MOST_ENTRIES = 60
+_LONGEST = 160
+"""Characters of the error summary."""
 _SOURCES = {
     "log": "log", "config": "config", "series": "metric", "file": "file", "analyzers": "analyzers",
 }  # fmt: skip
@@ -35,7 +37,12 @@ def error_summary(subject: Subject) -> str:
 
 def error(subject: Subject) -> Iterator[str]:
     """The error summary."""
-    yield f"**{subject.pen.text(error_summary(subject)) or 'nothing is known yet'}**"
+    yield f"**{error_line(subject)}**"
+
+
+def error_line(subject: Subject) -> str:
+    """The error summary as Markdown, short enough for the title of an issue."""
+    return subject.pen.headline(error_summary(subject), _LONGEST) or "nothing is known yet"
 
 
 def constraints(subject: Subject) -> Iterator[str]:
@@ -87,7 +94,7 @@ def _finding(subject: Subject, one: Described) -> tuple[str, ...]:
 def _fact(subject: Subject, fact: Fact | None) -> tuple[str, str]:
     if fact is None:
         return NOT_KNOWN, numbers.UNKNOWN
-    shown = subject.pen.cell(fact.value)
+    shown = fact_said(fact, subject.pen.cell)
     if not fact.is_prefilled:
         return shown, "person"
     kind = _SOURCES.get(fact.source) or subject.pen.cell(fact.source)
@@ -107,7 +114,13 @@ def timeline(subject: Subject) -> Iterator[str]:
     if not entries:
         yield NONE_YET
         return
-    rows = [_entry(subject, entry) for entry in entries[:_MOST_ENTRIES]]
+    shown = entries[:_MOST_ENTRIES]
+    rows = [_entry(subject, entry) for entry in shown]
+    by_people = {entry.source == "person" for entry in shown if entry.at is not None}
+    if len(by_people) > 1:
+        yield "Times with Z are UTC; those without are the log's own, which states no zone."
+    elif by_people == {False}:
+        yield "Times are the log's own, which states no zone."
     yield table(("when", "step", "what", "source"), rows, "<><<")
     if len(entries) > _MOST_ENTRIES:
         yield f"and {len(entries) - _MOST_ENTRIES:,} more entries."
@@ -118,8 +131,12 @@ def _entry(subject: Subject, entry: TimelineEntry) -> tuple[str, ...]:
     source = _SOURCES.get(entry.source) or pen.cell(entry.source)
     if entry.evidence is not None:
         source = f"{source} {pen.code_cell(entry.evidence.ref)}"
+    at = entry.at
+    if at is not None and entry.source != "person":
+        # Read from a log, which states no zone: the digits are all that is known.
+        at = at.replace(tzinfo=None)
     return (
-        numbers.moment(entry.at, to_the_second=True),
+        numbers.moment(at, to_the_second=True),
         numbers.place(entry.step),
         pen.cell(entry.text),
         source,

@@ -46,7 +46,7 @@ def _state(mark: CheckMark | None) -> MarkState:
 def _item(subject: Subject, item: CheckItem, mark: CheckMark | None) -> str:
     pen, state = subject.pen, _state(mark)
     if mark is None or state is MarkState.OPEN:
-        lacks = missing(item.id, subject.session, subject.main.seen)
+        lacks = missing(item.id, subject.written, subject.main.seen)
         return (
             f"- [ ] {item.title}: {pen.text(lacks)}" if lacks else f"- [ ] {item.title}. {item.why}"
         )
@@ -67,6 +67,8 @@ def confidence(subject: Subject) -> Iterator[str]:
     if best is None:
         yield "There is no root cause to be sure of: nothing is confirmed, nothing is open."
     else:
+        if not subject.is_known:
+            yield "The root cause is not known."
         yield (
             f"**{best.confidence:.2f}** (basis: {best.basis}, ceiling {best.ceiling:.2f}) that "
             f"{_named(subject, best)}. {_verdict(best)}"
@@ -111,7 +113,8 @@ def _doubts(subject: Subject, best: Cause | None) -> Iterator[str]:
         is_rival = rival.is_alive and rival is not best and best is not None
         if is_rival and best is not None and set(rival.explains) & set(best.explains):
             yield f"evidence for a rival: {pen.text(rival.statement)}; confidence {rival.said}"
-    if best is None or not best.is_confirmed:
+    # Without a cause and without an alarm there is nothing to decide.
+    if (best is not None and not best.is_confirmed) or (best is None and subject.alarms):
         asked = dict.fromkeys(best.requests if best is not None else ())
         asked.update(dict.fromkeys(texts(subject.diagnosis or {}, "requests")))
         yield from (pen.text(one) for one in asked)

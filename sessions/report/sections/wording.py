@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ...model.constraints import Fact
 from ..pen import Pen
 from ..pieces import Piece
 
 NOT_KNOWN = "*not known*"
 NONE_YET = "*None recorded.*"
+
+
+def fact_said(fact: Fact | None, write: Callable[[str], str]) -> str:
+    """An answer as Markdown; what is only around one is a remark on not knowing it."""
+    if fact is None:
+        return NOT_KNOWN
+    said = write(fact.value)
+    return said if fact.is_complete else f"{NOT_KNOWN} ({said})"
 
 
 def evidence_line(pen: Pen, piece: Piece) -> str:

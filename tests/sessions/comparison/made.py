@@ -39,13 +39,17 @@ def curve(
 
 
 def experiment(
-    success: str = "", failure: str = "", guards: str = "", purpose: Purpose = Purpose.FIX
+    success: str = "",
+    failure: str = "",
+    guards: str = "",
+    purpose: Purpose = Purpose.FIX,
+    change: str = "lr 0.1 -> 0.03",
 ) -> Experiment:
     """A planned one, with criteria as a user types them."""
     return Experiment(
         id="E1",
         hypothesis="H1",
-        change="lr 0.1 -> 0.03",
+        change=change,
         purpose=purpose,
         success=parse_criteria(success),
         failure=parse_criteria(failure),
@@ -63,6 +67,7 @@ def judged(
     incident: str = "",
     is_running: bool = False,
     onset: float | None = None,
+    at_end: bool = False,
 ) -> BeforeAfter:
     """The comparison of two runs, or of two curves of one metric."""
     runs = [
@@ -78,6 +83,7 @@ def judged(
         is_running=is_running,
         incident=incident,
         onset=onset,
+        at_end=at_end,
     )
 
 

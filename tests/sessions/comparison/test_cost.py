@@ -72,6 +72,6 @@ def test_a_change_in_a_sentence() -> None:
     assert sentence(change) == (
         "val/loss 2.31 -> 1.98 (-14.3%, 95% interval -17.0..-11.2%), over steps 900..1000"
     )
-    assert where(MetricChange(name="a", axis="final")) == "over the last values of each"
+    assert where(MetricChange(name="a", axis="final")) == "at the end of each run"
     assert where(MetricChange(name="a", axis="epoch", window=(3, 3))) == "at epoch 3"
     assert where(MetricChange(name="a", axis="step")) == ""

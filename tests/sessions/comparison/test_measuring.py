@@ -22,13 +22,16 @@ def measured(
     after: Values | list[float],
     steps: tuple[Sequence[float], Sequence[float]] | None = None,
     name: str = "train_loss",
+    onset: float | None = None,
+    at_end: bool = False,
 ) -> Measured:
     places = steps or (range(len(before)), range(len(after)))
     runs = [
         make_run({name: list(map(float, y))}, steps=x)
         for y, x in zip((before, after), places, strict=True)
     ]
-    return measure(Pair(runs[0].series[0], runs[1].series[0], is_primary=True))
+    pair = Pair(runs[0].series[0], runs[1].series[0], is_primary=True)
+    return measure(pair, onset=onset, at_end=at_end)
 
 
 # -- windows ---------------------------------------------------------------------------------
@@ -86,6 +89,38 @@ def test_epochs_are_used_where_steps_are_not_shared_and_ends_where_nothing_is() 
     assert last.low is not None
 
 
+def jumping(count: int, at: int) -> list[float]:
+    return [2.0 if k < at else 8.0 for k in range(count)]
+
+
+def test_a_window_begins_where_the_incident_does_if_that_is_inside_it() -> None:
+    change = measured(jumping(20, 12), [2.0] * 20, onset=12.0).change
+    assert (change.window, change.points) == ((12.0, 19.0), (8, 8))
+    assert (change.before, change.after, change.change) == (8.0, 2.0, -0.75)
+    assert measured(jumping(20, 12), [2.0] * 20).change.window == (10.0, 19.0)
+
+
+def test_it_does_not_if_too_few_points_are_left_or_the_incident_is_elsewhere() -> None:
+    for onset in (16.0, 3.0, 10.0, 400.0):
+        change = measured(jumping(20, 16), [2.0] * 20, onset=onset).change
+        assert change.window == (10.0, 19.0)
+
+
+def test_a_window_begins_where_the_metric_was_lost() -> None:
+    lost = [2.0] * 13 + [math.nan] * 7
+    assert measured(lost, [2.0] * 20).change.window == (13.0, 19.0)
+
+
+def test_the_ends_of_both_runs_can_be_compared_however_far_they_went() -> None:
+    rising = [2.0 + 0.01 * k for k in range(400)]
+    change = measured(rising, rising[:100], at_end=True).change
+    assert (change.axis, change.window, change.parts_at) == ("final", None, None)
+    assert change.before == pytest.approx(2.0 + 0.01 * 379.5, rel=0.01)
+    assert change.after == pytest.approx(2.0 + 0.01 * 89.5, rel=0.01)
+    differing = measured(curve(2.0), curve(1.5, seed=1), at_end=True).change
+    assert (differing.axis, differing.parts_at) == ("final", None)
+
+
 # -- levels ----------------------------------------------------------------------------------
 
 
@@ -141,6 +176,22 @@ def test_negative_values_get_better_upwards_too() -> None:
     assert one.gain.value > 0
 
 
+def test_a_gap_is_between_the_worst_value_after_and_the_best_before() -> None:
+    apart = measured([4.0, 5.0] * 10, [1.0, 2.0] * 10).gain
+    assert apart is not None
+    assert apart.gap == pytest.approx((4.0 - 2.0) / 4.5, rel=0.01)
+    for name, before, after in (
+        ("train_loss", [1.0, 2.0], [4.0, 5.0]),
+        ("train_loss", [4.0, 1.0], [2.0, 0.5]),
+    ):
+        gain = measured(before * 10, after * 10, name=name).gain
+        assert gain is not None
+        assert gain.gap == 0.0
+    larger = measured([1.0, 2.0] * 10, [4.0, 5.0] * 10, name="accuracy").gain
+    assert larger is not None
+    assert larger.gap > 1.0
+
+
 def test_a_metric_that_ends_in_nan_has_no_level() -> None:
     lost = curve(2.0)
     lost[-1] = math.nan
@@ -176,6 +227,15 @@ def test_other_runs_part_where_the_difference_leaves_the_noise_for_good() -> Non
     parts_at = measured(before, after).change.parts_at
     assert parts_at is not None
     assert 560 <= parts_at <= 640
+
+
+def test_the_place_of_parting_is_one_where_a_point_is() -> None:
+    steps = list(range(0, 4000, 30))
+    before = curve(2.0, len(steps), fall=0.0)
+    after = curve(2.0, len(steps), seed=1, fall=0.0)
+    after[70:] -= 0.5
+    parts_at = measured(before, after, (steps, steps)).change.parts_at
+    assert parts_at in steps
 
 
 def test_a_run_that_is_lost_parts_there() -> None:

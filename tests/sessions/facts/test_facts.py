@@ -40,6 +40,16 @@ HARDWARE = [
         "Tesla P4",
     ),
     ("Using device: NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 4090"),
+    (
+        "2026-11-14 08:00:00 INFO torch 2.3.0 cuda 12.1 NVIDIA A100-SXM4-80GB x8 host gpu-node-07",
+        "8x NVIDIA A100-SXM4-80GB; on gpu-node-07",
+    ),
+    ("[INFO] 4x NVIDIA H100 80GB HBM3, bf16", "4x NVIDIA H100 80GB HBM3"),
+    ("hardware: 8xA100", "8x A100"),
+    ("training on V100-SXM2-32GB", "V100-SXM2-32GB"),
+    ("Running on TPU v4-8", "TPU v4-8"),
+    ("Using cpu device", "CPU only"),
+    ("INFO device: cpu", "CPU only"),
     ("GPU available: True (cuda), used: False", "no GPU in use"),
     ("using world size: 64, data-parallel-size: 8", "world size 64"),
     ("+ torchrun --nproc_per_node=8 train.py", "8 processes per node"),
@@ -57,6 +67,10 @@ NO_HARDWARE = [
     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver",
     "nvidia-cublas-cu12==12.1.3.1",
     'device = torch.device("cuda:0")',
+    "This kernel was tested on NVIDIA A100-SXM4-80GB",
+    "we recommend 8x H100 for this model",
+    "saving to runs/8xa100/A100",
+    "You are trying to run PPO on the GPU, but it is meant to run on CPU when not using a CNN",
 ]
 
 
@@ -68,6 +82,44 @@ def test_hardware_is_read_from_what_programs_print(tmp_path: Path, said: str, va
 @pytest.mark.parametrize("said", NO_HARDWARE)
 def test_a_word_about_hardware_is_not_hardware(tmp_path: Path, said: str) -> None:
     assert fact(tmp_path, Topic.HARDWARE, said) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "is_complete"),
+    [
+        ("using world size: 64, data-parallel-size: 8", False),
+        ("+ torchrun --nproc_per_node=8 train.py", False),
+        ("SLURM_NNODES=16", False),
+        ("CUDA_VISIBLE_DEVICES: [0,1,2,3]", False),
+        ("#SBATCH --gres=gpu:4", False),
+        ("#SBATCH --gres=gpu:a100:4", True),
+        ("GPU 0: NVIDIA L4 (UUID: GPU-1-2)", True),
+        ("GPU available: True (cuda), used: False", True),
+    ],
+)
+def test_hardware_is_known_once_it_has_a_name(tmp_path: Path, said: str, is_complete: bool) -> None:
+    found = gathered(tmp_path, said + "\n" + STEPS).facts[Topic.HARDWARE]
+    assert found.is_complete is is_complete
+
+
+def test_what_is_offloaded_to_the_cpu_does_not_make_it_the_hardware(tmp_path: Path) -> None:
+    config: dict[str, object] = {"zero": {"offload_optimizer": {"device": "cpu"}}}
+    assert fact(tmp_path, Topic.HARDWARE, "hello", config) == ""
+    assert fact(tmp_path, Topic.HARDWARE, "hello", {"device": "cpu"}) == "CPU only"
+
+
+def test_a_commit_is_only_half_an_answer(tmp_path: Path) -> None:
+    found = gathered(tmp_path, "git commit 3f2a9c1b7d\n" + STEPS).facts[Topic.REVISION]
+    assert found.value == "commit 3f2a9c1b7d"
+    assert not found.is_complete
+
+
+def test_settings_on_one_line_are_settings(tmp_path: Path) -> None:
+    log = "2026-11-14 08:00:00 INFO config: batch_size=64 lr=6e-4 seed=1337 optimizer=adamw\n"
+    found = gathered(tmp_path, log + STEPS)
+    assert found.seen.settings == 4
+    assert found.facts[Topic.SEEDS].evidence[0].ref == "config:seed"
+    assert [metric.name for metric in found.seen.metrics] == ["loss"]
 
 
 def test_hardware_is_read_from_the_config(tmp_path: Path) -> None:

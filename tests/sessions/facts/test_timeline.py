@@ -109,6 +109,26 @@ def test_a_timeline_goes_from_the_first_line_to_the_last(tmp_path: Path) -> None
     assert all(entry.source != "person" for entry in found.timeline)
 
 
+def test_what_is_said_of_a_growing_log_does_not_grow_with_it(tmp_path: Path) -> None:
+    rising = [stamped(n, f"{3 - n / 40 if n < 60 else 1.5 + (n - 60) / 5:.3f}") for n in range(140)]
+    saved = "2026-03-01 12:00:10 INFO Saving model checkpoint to out/ckpt-{}\n"
+    said = []
+    for length in (120, 140):
+        lines = [*rising[:length], *(saved.format(n) for n in range(10, length, 30))]
+        run = read_run(tmp_path, "".join(lines))
+        run.is_over = False
+        found = gather(run, diagnose(run))
+        assert found.seen.state == "running"
+        start = found.facts[Topic.INCIDENT_START].value
+        assert start.endswith("(loss)")
+        said.append((start, texts(found)))
+    assert said[0] == said[1]
+    assert "loss_divergence: loss" in said[0][1]
+    assert said[0][1][-1] == "the run goes on"
+    run.is_over = True
+    assert "rose from" in gather(run, diagnose(run)).facts[Topic.INCIDENT_START].value
+
+
 def test_a_finding_and_its_exception_are_told_once(tmp_path: Path) -> None:
     log = "".join(stamped(n, f"{3 - n / 40:.3f}") for n in range(20)) + (
         "Traceback (most recent call last):\n"

@@ -24,8 +24,8 @@ def at(name: str, line: int, why: str = "H1") -> Piece:
 def test_neighbours_are_shown_and_near_excerpts_become_one(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text("".join(f"line {n}\n" for n in range(1, 101)))
-    (first, second), problems = excerpts_of(
-        a_run(log), [at("train.log", 50), at("train.log", 53, "H2"), at("train.log", 2)]
+    (second, first), problems = excerpts_of(
+        a_run(log), [at("train.log", 50), at("train.log", 2), at("train.log", 53, "H2")]
     )
     assert not problems
     assert [line.number for line in first.lines] == [1, 2, 3, 4, 5]
@@ -33,6 +33,27 @@ def test_neighbours_are_shown_and_near_excerpts_become_one(tmp_path: Path) -> No
     assert [line.number for line in second.lines if line.is_evidence] == [50, 53]
     assert second.why == "H1, H2"
     assert second.lines[3].text == "line 50"
+
+
+def test_excerpts_stand_in_the_order_of_the_evidence_whatever_file_they_are_from(
+    tmp_path: Path,
+) -> None:
+    for name in ("train.log", "train.err"):
+        (tmp_path / name).write_text("".join(f"step {n} loss 1.0\n" for n in range(1, 101)))
+    named = [at("train.err", 90), at("train.log", 50), at("train.err", 10), at("train.log", 5)]
+    found, _ = excerpts_of(a_run(tmp_path), named)
+    assert [(one.file, one.lines[3].number) for one in found] == [
+        ("train.err", 90), ("train.log", 50), ("train.err", 10), ("train.log", 5),
+    ]  # fmt: skip
+
+
+def test_two_excerpts_that_a_third_joins_are_one(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"line {n}\n" for n in range(1, 101)))
+    named = [at("train.log", 60, "H2"), at("train.log", 50), at("train.log", 55, "H3")]
+    (one,), _ = excerpts_of(a_run(log), named)
+    assert [line.number for line in one.lines] == list(range(47, 64))
+    assert one.why == "H2, H1, H3"
 
 
 def test_a_whole_traceback_is_shown_and_cut_in_the_middle(tmp_path: Path) -> None:

@@ -123,3 +123,6 @@ def test_a_file_where_the_pictures_belong_is_a_sentence(tmp_path: Path) -> None:
 
 def test_the_folder_of_the_pictures_is_called_like_the_report() -> None:
     assert picture_folder("/a/b/incident 7.md") == "incident 7-files"
+    assert picture_folder("r.Markdown") == "r-files"
+    assert picture_folder("r.json") == "r.json-files"
+    assert picture_folder("r.v2") == "r.v2-files"

@@ -45,6 +45,65 @@ def test_an_exact_title_beats_a_part_of_others(store: SessionStore) -> None:
     assert store.find("Loss") == exact
 
 
+def test_a_session_is_found_by_the_last_part_of_its_id(store: SessionStore) -> None:
+    first = _make(store, "Loss explodes")
+    _make(store, "Loss stalls")
+    assert store.find(first[-4:]) == first
+    assert store.find(first[-4:].upper()) == first
+    with pytest.raises(StorageError, match="there is no session"):
+        store.find(first[-3:])
+
+
+def test_a_session_is_found_by_the_path_of_its_log(
+    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / "runs" / "train.log"
+    log.parent.mkdir()
+    log.write_bytes(b"step 1 loss 2.5\n" * 20)
+    _make(store, "train.log", run(1, str(log)))
+    newer = _make(store, "train.log", run(1, str(log)))
+    _make(store, "about another train.log", run(1, "/elsewhere/train.log"))
+    assert store.find("runs/train.log") == newer
+    assert store.find(str(log)) == newer
+    monkeypatch.chdir(log.parent)
+    assert store.find("train.log") == newer
+    log.unlink()
+    assert store.find(str(log)) == newer
+
+
+def test_a_session_that_was_put_away_is_found_by_its_log_if_there_is_no_other(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    log = tmp_path / "train.log"
+    log.write_bytes(b"step 1 loss 2.5\n" * 20)
+    old = _make(store, "old", run(1, str(log), (print_of(str(log)),)), Archive())
+    assert store.find(str(log)) == old
+    newer = _make(store, "new", run(1, str(log)))
+    assert store.find(str(log)) == newer
+
+
+def test_a_file_that_no_session_is_about_does_not_hide_a_title(
+    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loss").write_text("something else\n")
+    (tmp_path / "last").write_text("something else\n")
+    made = _make(store, "loss", run(1, "/x/train.log"))
+    assert store.find("loss") == made
+    assert store.find("last") == made
+
+
+def test_at_most_five_candidates_are_named(store: SessionStore) -> None:
+    for number in range(7):
+        _make(store, f"loss {number}")
+    for wished in ("loss", "nan"):
+        with pytest.raises(StorageError) as caught:
+            store.find(wished)
+        assert caught.value.hint.count("(loss ") == 5
+        assert caught.value.hint.endswith(", and 2 more")
+
+
 def test_without_sessions_that_is_said(store: SessionStore) -> None:
     with pytest.raises(StorageError, match="none at all"):
         store.find("last")

@@ -173,6 +173,17 @@ def test_an_experiment_decides_by_its_own_criteria_and_its_metric_comes_first() 
     assert plain.rows[0].name == "loss"
 
 
+def test_what_each_run_ended_with_is_compared_on_request() -> None:
+    rising = [2.0 + 0.01 * k for k in range(400)]
+    runs = make_run({"val_loss": rising}), make_run({"val_loss": rising[:100]})
+    at_same_steps = compare(CompareRequest(1, 0, 1), *runs).rows[0]
+    at_end = compare(CompareRequest(1, 0, 1, is_at_end=True), *runs).rows[0]
+    assert (at_same_steps.axis, at_same_steps.change) == ("step", 0.0)
+    assert at_end.axis == "final"
+    assert at_end.change is not None
+    assert at_end.change < -0.4
+
+
 def test_a_row_has_the_interval_the_effect_and_where_the_runs_part() -> None:
     same = noisy(2.0, 400)
     row = rows_of(
