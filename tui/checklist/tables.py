@@ -22,9 +22,9 @@ INTERVAL = 18
 REMARK = 8
 LEAST_NAME, WIDEST_NAME = 10, 28
 MOST_METRICS = 24
+"""Rows of a table; what a run logs beside these is in the comparison screen."""
 NEAR = 0.02
 """Relative change within which two levels are the same, as on the screen of a comparison."""
-"""Rows of a table; what a run logs beside these is in the comparison screen."""
 WIDE_HISTORY = 56
 
 
@@ -93,7 +93,7 @@ def _judged(change: MetricChange) -> tuple[str, str]:
         return "better", "severity-fine"
     if between[1] < 0:
         return "worse", "severity-critical"
-    is_near = -NEAR <= between[0] and between[1] <= NEAR
+    is_near = between[0] >= -NEAR and between[1] <= NEAR
     return ("same" if is_near else "unclear"), ""
 
 
