@@ -112,10 +112,12 @@ class SessionLock:
         claim = self.path.with_name(f"{LOCK}.claim-{found.holder.token}")
         if not _put(mine, claim, self.me):
             rival = look(claim)
-            if rival is not None and _silence(rival, mine) <= CLAIM_LASTS:
-                raise HeldError(rival.holder)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(claim)
+            if rival is not None:
+                silence = _silence(rival, mine)
+                is_over = silence > CLAIM_LASTS or is_dead(rival.holder, silence, self.me)
+                if not is_over:
+                    raise HeldError(rival.holder)
+                _remove(claim, rival.holder)
             return
         try:
             again = look(self.path)

@@ -34,6 +34,11 @@ async def list_sessions(stage: Stage) -> SessionListScreen:
     return screen
 
 
+def is_reported(stage: Stage, name: str) -> bool:
+    """True once the app has said where the report about a log is."""
+    return any(name in said and "report-" in said for said in stage.notices)
+
+
 def point_at(screen: SessionListScreen, title: str) -> None:
     screen.table.point_at(next(row.id for row in screen._rows if title in row.title))
 
@@ -212,7 +217,7 @@ async def test_a_report_is_written_beside_where_one_works(
         await adopt(stage)
         await stage.press("x")
         await accept(stage)
-        await stage.until(lambda: any("bad.log" in said and "report-" in said for said in stage.notices))
+        await stage.until(lambda: is_reported(stage, "bad.log"))
         quiet(stage)
         await stage.press("x", "ctrl+s")
         await stage.shows("there is such a file")
@@ -230,7 +235,7 @@ async def test_a_report_of_another_session_has_the_curves_of_its_own_run(
         point_at(screen, "old.log")
         await stage.press("x")
         await accept(stage)
-        await stage.until(lambda: any("old.log" in said and "report-" in said for said in stage.notices))
+        await stage.until(lambda: is_reported(stage, "old.log"))
         assert stage.app.desk is desk
         assert desk.is_draft
     look_at_report(tmp_path)

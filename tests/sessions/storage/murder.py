@@ -11,6 +11,7 @@ import select
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,9 @@ def in_child(work: Callable[[], None]) -> int:
     try:
         work()
         status = 0
+    except BaseException:
+        traceback.print_exc()
+        raise
     finally:
         os._exit(status)
 

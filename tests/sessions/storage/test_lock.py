@@ -224,6 +224,14 @@ def test_a_claim_that_a_crash_has_left_behind_does_not_count(folder: Path) -> No
     assert [file.name for file in folder.iterdir()] == ["lock"]
 
 
+def test_a_claim_of_somebody_who_was_killed_over_it_does_not_count_either(folder: Path) -> None:
+    dead, killed = (_other(pid=_dead_pid(), token=token) for token in ("feed", "ace"))
+    _leave(folder, dead)
+    (folder / f"lock.claim-{dead.token}").write_bytes(killed.as_json())
+    assert SessionLock(folder).taken_from == dead
+    assert [file.name for file in folder.iterdir()] == ["lock"]
+
+
 def test_a_lock_that_is_not_the_dead_one_is_put_back(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
