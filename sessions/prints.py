@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Sequence
 
 from .model.run_ref import FilePrint
 
@@ -56,3 +57,10 @@ def read_beginning(path: str) -> bytes:
         return b""
     finally:
         os.close(handle)
+
+
+def is_rewritten(known: Sequence[FilePrint], files: Sequence[FilePrint]) -> bool:
+    """True if the files are where they were, and none of them begins as it did: another run."""
+    paths = {file.path for file in files}
+    told = [old for old in known if old.path in paths and old.length >= FEWEST_BYTES]
+    return bool(told) and not any(is_same_file(old, old.path) for old in told)

@@ -49,10 +49,13 @@ class Triage:
         entries: Iterable[Entry] = (),
         clock: Callable[[], datetime] = now,
         spent: Iterable[str] = (),
+        last: int = 0,
     ) -> None:
         self.base = base
         self.spent = tuple(spent)
         """Ids that were given away before the base, the highest of each kind."""
+        self.last = last
+        """The highest number ever given, even to an entry that cannot be read any more."""
         self.entries: list[Entry] = []
         self.skipped: list[str] = []
         """Entries of the journal that could not be applied, in a sentence each."""
@@ -105,6 +108,7 @@ class Triage:
 
     def _note(self, entry: Entry) -> None:
         self.entries.append(entry)
+        self.last = max(self.last, entry.n)
         if entry.kind == "undo":
             self._undone.add(entry.of)
             if entry.of in self._done:
@@ -164,7 +168,7 @@ class Triage:
         return f"{letter}{max(used, default=0) + 1}"
 
     def _next(self) -> int:
-        return self.entries[-1].n + 1 if self.entries else 1
+        return self.last + 1
 
 
 def _ids_in(session: Session) -> Iterator[str]:

@@ -53,6 +53,8 @@ class Bridge:
         self._selected: Select | None = None
         self._survey: Survey | None = None
         self._curves: dict[int, CurveRequest] = {}
+        self._opened: list[Open] = []
+        """What was named after the start."""
         self._writer: asyncio.WriteTransport | None = None
         self._unsent: list[Wish] = []
         self._deaths: list[float] = []
@@ -62,6 +64,8 @@ class Bridge:
     def send(self, wish: Wish) -> None:
         """Ask for something; the answer comes as news."""
         match wish:
+            case Open():
+                self._opened.append(wish)
             case Select():
                 self._selected = wish
             case Survey():
@@ -90,7 +94,13 @@ class Bridge:
                 return
             self._reap()
             self._process = start_process(self._open)
-            again: list[Wish | None] = [self._selected, self._survey, *self._curves.values()]
+            # All that was ever named, in order: runs keep the numbers under which they are known.
+            again: list[Wish | None] = [
+                *self._opened,
+                self._selected,
+                self._survey,
+                *self._curves.values(),
+            ]
             self._unsent = [wish for wish in again if wish is not None]
 
     async def _listen_once(self, hear: Callable[[News], None]) -> None:

@@ -28,6 +28,7 @@ from mltd.sessions.report import (
     build,
     check_target,
     draft,
+    evidence_of,
     material_of,
     picture_folder,
     write,
@@ -71,19 +72,19 @@ def report(
         )
         folder = "" if output in _STDOUT or brief else picture_folder(str(output))
         options = Options(brief, as_json, redact, folder, now())
-        _put(build(session, material, options), output, force)
+        _put(build(session, material, options), output, force, evidence_of(session))
     except MltdError as problem:
         complain(problem)
         return UNUSABLE
     return 0
 
 
-def _put(made: Report, output: str | None, force: bool) -> None:
+def _put(made: Report, output: str | None, force: bool, evidence: list[str]) -> None:
     if output in _STDOUT:
         sys.stdout.buffer.write(made.text.encode())
         sys.stdout.flush()
         return
-    *beside, target = write(made, str(output), force)
+    *beside, target = write(made, str(output), force, evidence)
     more = f" and {count(len(beside), 'file')} in {beside[0].parent}" if beside else ""
     sys.stderr.write(f"mltd-tui: wrote {printable(str(target))}{printable(more)}\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -162,6 +163,7 @@ class SessionKeepingApp(ExperimentingApp):
         desk = self.desk
         if desk is None:
             return
+        from .desk.desk import private_name
         from .forms.session import save_elsewhere_form
 
         def save(folder: object) -> None:
@@ -171,16 +173,18 @@ class SessionKeepingApp(ExperimentingApp):
 
             self.change(work)
 
-        usual = os.path.join(os.environ.get("TMPDIR") or "/tmp", "mltd-sessions")
+        usual = os.path.join(os.environ.get("TMPDIR") or tempfile.gettempdir(), private_name())
         self.ask(save_elsewhere_form(usual, desk.saving.problem), save)
 
     def _take_over(self) -> None:
         desk, store = self.desk, self._store
         if desk is None or store is None or not desk.why_read_only:
             return
+        pending = desk.saving.pending
+        unsaved = f" {pending} of your changes are not saved: s keeps them first." * bool(pending)
         self.confirm(
             "Take the session over?",
-            f"{desk.why_read_only}. The other one can only read it from then on.",
+            f"{desk.why_read_only}. The other one can only read it from then on.{unsaved}",
             lambda: self._open_session(store, desk.session.id, take_over=True),
         )
 
@@ -283,7 +287,8 @@ class SessionKeepingApp(ExperimentingApp):
             elif store is not None:
                 opened = store.open(id)
                 opened.do(action)  # type: ignore[arg-type]
-                opened.close()
+                if opened.close():
+                    self.complain(f"it could not be saved: {opened.path}")
         except (MltdError, OSError) as problem:
             self.complain(str(problem))
         self._refresh_list()
@@ -308,7 +313,8 @@ class SessionKeepingApp(ExperimentingApp):
             self.complain(event.problem)
             return
         for old in [d for d in self._desks if d.session.id == event.opened.session.id]:
-            old.close()
+            for sentence in old.close():
+                self.complain(sentence)
             self._desks.remove(old)
             self._desk_of = {n: d for n, d in self._desk_of.items() if d is not old}
             self._asked.clear()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mltd.analyzers.core.cause import RootCause
     from mltd.analyzers.core.finding import Finding
     from mltd.sessions.model.run_ref import FilePrint, RunRef
+    from mltd.sessions.model.session import Session
     from mltd.sessions.storage.open_session import OpenSession
     from mltd.sessions.storage.store import SessionStore
 
@@ -57,6 +58,8 @@ class TriagingApp(PickingApp):
         facts: Facts
         opened: OpenSession | None
         problem: str = ""
+        earlier: str = ""
+        """Title of a session about what the same file held before it was written anew."""
 
     class SavingChanged(Message):
         """Something was saved, or could not be."""
@@ -159,13 +162,17 @@ class TriagingApp(PickingApp):
 
     def _look_up(self, store: SessionStore, facts: Facts, prints: tuple[FilePrint, ...]) -> None:
         def look() -> None:
-            opened, problem = None, ""
+            opened, problem, earlier = None, "", ""
             try:
                 known = store.find_for_run(facts.location, prints)
                 opened = None if known is None else store.open(known)
+                if opened is not None and is_of_an_earlier_run(opened.session, prints):
+                    earlier = opened.session.title
+                    opened.close()
+                    opened = None
             except (MltdError, OSError) as trouble:
                 problem = str(trouble)
-            self.post_message(self.Looked(facts, opened, problem))
+            self.post_message(self.Looked(facts, opened, problem, earlier))
 
         self.run_worker(look, thread=True, group="sessions", exit_on_error=False)
 
@@ -174,6 +181,9 @@ class TriagingApp(PickingApp):
         self._looking.discard(event.facts.run)
         if event.problem:
             self.complain(f"the session of this run cannot be opened: {event.problem}")
+        if event.earlier:
+            said = f"this log was written anew since the session {event.earlier!r}"
+            self.complain(f"{said}; S opens that one")
         desk = self.open_desk(event.opened, self.book.name(event.facts.run))
         self._see(desk, event.facts)
         if event.opened is not None:
@@ -269,9 +279,11 @@ class TriagingApp(PickingApp):
     @property
     def saving_trouble(self) -> str:
         """What the header has to say about what is not saved; empty if nothing."""
-        if self.desk is None or self.desk.saving.state != "unsaved":
+        saving = self.desk.saving if self.desk is not None else None
+        if saving is None or not (saving.state == "unsaved" or saving.pending):
             return ""
-        saving = self.desk.saving
+        if saving.state == "saving":
+            return ""
         return f"NOT SAVED ({saving.pending}): {saving.problem}"
 
     def change(self, work: Callable[[Desk], object]) -> bool:
@@ -355,6 +367,13 @@ class TriagingApp(PickingApp):
         for desk in self._desks:
             said += desk.close()
         return said
+
+
+def is_of_an_earlier_run(session: Session, files: tuple[FilePrint, ...]) -> bool:
+    """True if the session is about what these files held before they were written anew."""
+    from mltd.sessions.prints import is_rewritten
+
+    return any(is_rewritten(run.files, files) for run in session.runs)
 
 
 def prints_of(facts: Facts) -> tuple[FilePrint, ...]:

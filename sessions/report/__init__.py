@@ -7,7 +7,7 @@ from .drafting import draft
 from .gathering import material_of
 from .material import Material, RunMaterial
 from .options import Options, Report
-from .writing import check_target, picture_folder, write
+from .writing import check_target, evidence_of, picture_folder, write
 
 __all__ = [
     "Material",
@@ -17,6 +17,7 @@ __all__ = [
     "build",
     "check_target",
     "draft",
+    "evidence_of",
     "material_of",
     "picture_folder",
     "write",

@@ -7,12 +7,14 @@ import errno
 import os
 import stat
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mltd.runs.errors import InputError
+from mltd.runs.state_files import state_directory
 
 from ..errors import StorageError
+from ..model.session import Session
 from .options import Report
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
@@ -36,15 +38,25 @@ def check_target(path: str | os.PathLike[str], force: bool = False) -> None:
     _check_place(target, force)
 
 
-def write(report: Report, path: str | os.PathLike[str], force: bool = False) -> list[Path]:
-    """Write a report and what belongs beside it; the files, the report itself last."""
+def write(
+    report: Report,
+    path: str | os.PathLike[str],
+    force: bool = False,
+    evidence: Iterable[str] = (),
+) -> list[Path]:
+    """Write a report and what belongs beside it; the files, the report itself last.
+
+    What is `evidence`, and what the app itself keeps, is never replaced, not even by force.
+    """
     target = Path(os.path.realpath(path))
     folder = target.parent
     _check_folder(folder)
     wanted = {folder / name: text for name, text in report.beside.items()}
     wanted[target] = report.text
+    kept = {_identity(Path(one)) for one in evidence} - {None}
     for place in wanted:
         _check_place(place, force)
+        _spare(place, kept)
     made = _make_folders({place.parent for place in wanted} - {folder})
     try:
         _put_all(wanted, force)
@@ -59,6 +71,11 @@ def write(report: Report, path: str | os.PathLike[str], force: bool = False) -> 
             hint="nothing was changed; write it somewhere else with -o",
         ) from problem
     return list(wanted)
+
+
+def evidence_of(session: Session) -> list[str]:
+    """The files that a session is about: no report may take their place."""
+    return [path for run in session.runs for path in (run.location, *(f.path for f in run.files))]
 
 
 def _check_folder(folder: Path) -> None:
@@ -85,6 +102,21 @@ def _check_place(place: Path, force: bool) -> None:
         raise InputError(f"{place} is no ordinary file", hint="leave -o out to write to stdout")
     if not force:
         raise _taken(place)
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    try:
+        found = place.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _spare(place: Path, kept: Collection[tuple[int, int] | None]) -> None:
+    if _identity(place) in kept:
+        raise InputError(f"{place} is a file of the run itself", hint="choose another -o")
+    if place.exists() and Path(os.path.realpath(state_directory())) in place.parents:
+        raise InputError(f"{place} belongs to mltd-tui itself", hint="choose another -o")
 
 
 def _taken(place: Path) -> InputError:

@@ -35,13 +35,13 @@ def compacted(triage: Triage, kept: int | None = None) -> tuple[Triage, bytes]:
         return triage, whole_journal(triage)
     folded = Triage(triage.base, triage.entries[:cut], spent=triage.spent)
     spent = _highest([*triage.spent, *(e.action.makes for e in folded.entries if e.action)])
-    short = Triage(folded.session, triage.entries[cut:], spent=spent)
+    short = Triage(folded.session, triage.entries[cut:], spent=spent, last=triage.last)
     return short, whole_journal(short)
 
 
 def whole_journal(triage: Triage) -> bytes:
     """Everything about a session as a fresh journal."""
-    first = triage.entries[0].n - 1 if triage.entries else 0
+    first = triage.entries[0].n - 1 if triage.entries else triage.last
     base = triage.base
     is_new = not triage.spent and base.model_fields_set <= {"id", "title", "created"}
     head = header_line(base) if is_new else base_line(base, first, triage.spent)

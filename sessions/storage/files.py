@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import stat
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,21 @@ def read_regular(path: Path, *, most: int = MOST_BYTES, follow: bool = False) ->
         os.close(handle)
 
 
+def is_unchanged(path: Path, content: Content) -> bool:
+    """True if a file is still the one that was read, and nothing was written to it since."""
+    try:
+        # Opened: on NFS this alone makes sure to see what others have done.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        found = os.fstat(handle)
+    finally:
+        os.close(handle)
+    now = (found.st_ino, found.st_size, found.st_mtime_ns)
+    return now == (content.inode, len(content.data), content.changed)
+
+
 def make_private_folder(folder: Path) -> None:
     """Make a folder for its owner alone, with all above it, whatever the umask says.
 
@@ -79,13 +95,19 @@ def create_private(path: Path, data: bytes) -> None:
         os.close(handle)
 
 
-def replace_durably(path: Path, data: bytes) -> None:
-    """Write a file as a whole: after a crash at any point it is the old or the new one."""
+def replace_durably(
+    path: Path, data: bytes, guard: AbstractContextManager[None] | None = None
+) -> None:
+    """Write a file as a whole: after a crash at any point it is the old or the new one.
+
+    What it takes to be allowed to is in `guard`: entered at the last moment, left right after.
+    """
     draft = path.with_name(f"{path.stem}.new-{secrets.token_hex(4)}")
     create_private(draft, data)
     try:
-        os.replace(draft, path)
-    except OSError:
+        with guard or contextlib.nullcontext():
+            os.replace(draft, path)
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(draft)
         raise

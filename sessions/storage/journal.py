@@ -13,6 +13,9 @@ from .lines import UnknownKindError, entry_in, object_in, object_line
 from .places import clean_title, moment_in, title_in
 from .schema import can_migrate, migrated
 
+HIGHEST = 2**40
+"""No session has that many entries: such a number in a damaged line means nothing."""
+
 
 class Journal(NamedTuple):
     """What the bytes of a journal say."""
@@ -31,11 +34,13 @@ class Journal(NamedTuple):
     """Where the torn part begins, and the next line goes."""
     is_ragged: bool
     """The last line is whole, but for its end of line."""
+    last: int
+    """The highest number in it, even if only of an entry that was left out."""
 
     @property
     def triage(self) -> Triage:
         """The session as the entries add up."""
-        return Triage(self.base, self.entries, spent=self.spent)
+        return Triage(self.base, self.entries, spent=self.spent, last=self.last)
 
     @property
     def torn_notice(self) -> str:
@@ -92,6 +97,9 @@ class _Reader:
         self.older: list[dict[str, Any]] = []
         """All objects of a journal in an older schema."""
         self.last = 0
+        """Number of the last entry that was taken in: the next one must be higher."""
+        self.highest = 0
+        """The same, with those of lines that only another version may be able to read."""
 
     def take(self, line: bytes, number: int, *, is_last: bool = False) -> bool:
         """Take in a line; False if it makes no sense, which in the last one is no damage."""
@@ -102,6 +110,7 @@ class _Reader:
         is_fine = bool(text) and (self._take_header(text) or self._take_entry(text))
         if not is_fine and not is_last:
             self.damaged.append((number, line))
+            self._count(text)
         return is_fine
 
     def _take_header(self, text: bytes) -> bool:
@@ -133,6 +142,7 @@ class _Reader:
             kind = str(problem)
             self.unknown[kind] = self.unknown.get(kind, 0) + 1
             self.aside.append(text)
+            self._count(text)
             return True
         except ValueError:
             return False
@@ -142,6 +152,11 @@ class _Reader:
         self.entries.append(entry)
         self.last = entry.n
         return True
+
+    def _count(self, text: bytes) -> None:
+        n = (object_in(text) or {}).get("n")
+        if type(n) is int and n < HIGHEST:
+            self.highest = max(self.highest, n)
 
     def result(self, name: str) -> Journal:
         """What all lines add up to."""
@@ -153,7 +168,8 @@ class _Reader:
         aside = (*(line for _, line in self.damaged), *self.aside)
         damaged = b"".join(line + b"\n" for line in aside)
         entries, notices = tuple(self.entries), tuple(self.notices)
-        return Journal(base, entries, spent, self.schema, notices, damaged, b"", 0, False)
+        last = max(self.last, self.highest)
+        return Journal(base, entries, spent, self.schema, notices, damaged, b"", 0, False, last)
 
     def _migrated(self, name: str) -> Journal:
         reader = _Reader()

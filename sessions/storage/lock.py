@@ -72,6 +72,30 @@ class SessionLock:
             _remove(self.path, self.me)
 
     @contextlib.contextmanager
+    def pinned(self) -> Iterator[None]:
+        """Keep others from taking it away for a moment; `LostError` if one did, now or then.
+
+        It is the claim to remove our own lock: whoever wants to has to wait, but for a holder
+        that died or is silent for too long, which is why it is looked at again afterwards.
+        """
+        claim = self.path.with_name(f"{LOCK}.claim-{self.me.token}")
+        mine = self.path.with_name(f"{LOCK}.{self.me.token}")
+        create_private(mine, self.me.as_json())
+        try:
+            if not _put(mine, claim, self.me):
+                raise LostError("another process is about to take it over")
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(mine)
+        try:
+            self.check()
+            yield
+            self.check()
+        finally:
+            with contextlib.suppress(OSError):
+                _remove(claim, self.me)
+
+    @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
         """The lock, opened anew: on NFS this alone makes sure to see what others have done."""
         try:

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,12 +16,14 @@ from ..model.session import SCHEMA
 from ..triage import Triage
 from .appender import Appender, Place
 from .compacting import compacted, is_long, whole_journal
-from .files import Content, keep_aside, read_regular, replace_durably, why
+from .files import Content, is_unchanged, keep_aside, read_regular, replace_durably, why
 from .journal import Journal, read_journal
 from .lock import HeldError, LostError, SessionLock
 from .places import JOURNAL
 
 _HOPELESS = (errno.EROFS, errno.EACCES, errno.EPERM)
+ATTEMPTS = 5
+"""How often a journal is read anew that a former owner has just written to."""
 
 
 class Opened(NamedTuple):
@@ -71,7 +74,24 @@ def open_to_write(folder: Path, *, take_over: bool = False) -> Opened:
         raise
 
 
+class _ChangedError(Exception):
+    """The journal is no longer what was read."""
+
+
 def _owned(folder: Path, lock: SessionLock) -> Opened:
+    """The session with the lock that is ours; read-only if it turns out to be lost."""
+    try:
+        for _ in range(ATTEMPTS):
+            with contextlib.suppress(_ChangedError):
+                return _made_ours(folder, lock)
+        raise LostError("another process changes its journal all the time")
+    except LostError as lost:
+        lock.release()
+        return open_to_read(folder, lost.message, is_growing=True)
+
+
+def _made_ours(folder: Path, lock: SessionLock) -> Opened:
+    lock.check()
     # Read again: what its last owner has written before we had the lock counts.
     content, journal = _read(folder)
     triage, path = journal.triage, folder / JOURNAL
@@ -84,9 +104,11 @@ def _owned(folder: Path, lock: SessionLock) -> Opened:
     try:
         renewed = _renewed(content, journal, triage, is_taken=is_taken, is_kept=is_kept)
         if renewed is not None:
-            replace_durably(path, renewed[1])
+            replace_durably(path, renewed[1], _while_ours(path, lock, content))
             triage = renewed[0]
             content, journal = _read(folder)
+            if content.data != renewed[1]:
+                raise LostError("its journal was replaced by something else")
     except OSError as problem:
         if is_old:
             lock.release()
@@ -99,6 +121,15 @@ def _owned(folder: Path, lock: SessionLock) -> Opened:
     is_ragged = journal.is_ragged or bool(journal.torn)
     place = Appender(path, lock, content.inode, len(content.data), is_ragged=is_ragged)
     return Opened(triage, notices, place)
+
+
+@contextlib.contextmanager
+def _while_ours(path: Path, lock: SessionLock, content: Content) -> Iterator[None]:
+    """The only time to replace the journal: or else what a later owner has saved is gone."""
+    with lock.pinned():
+        if not is_unchanged(path, content):
+            raise _ChangedError
+        yield
 
 
 def _renewed(
@@ -189,6 +220,8 @@ class _LaterPlace:
             raise LostError("its files were removed by something else") from None
         except HeldError as held:
             raise LostError(f"{held.message} by now") from held
+        if opened.is_held:
+            raise LostError(opened.why_read_only)
         if opened.place is None or isinstance(opened.place, _LaterPlace):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return opened.place

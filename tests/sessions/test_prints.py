@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mltd.sessions.model.run_ref import FilePrint
-from mltd.sessions.prints import is_same_file, print_of
+from mltd.sessions.prints import is_rewritten, is_same_file, print_of
 
 
 def test_a_file_that_grew_is_the_same(tmp_path: Path) -> None:
@@ -67,3 +67,16 @@ def test_a_print_from_a_strange_journal_matches_nothing(tmp_path: Path) -> None:
     digest = print_of(str(log)).digest
     for length in (-1, 0, 63, 10**18):
         assert not is_same_file(FilePrint(path="x", digest=digest, length=length), str(log))
+
+
+def test_a_log_that_was_written_anew_is_another_run(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step 1 loss 2.5 seed 1\n" * 20)
+    known = print_of(str(log))
+    assert not is_rewritten((known,), (known,))
+    log.write_text("step 1 loss 2.5 seed 1\n" * 40)
+    assert not is_rewritten((known,), (print_of(str(log)),))
+    log.write_text("step 1 loss 2.1 seed 9\n" * 40)
+    assert is_rewritten((known,), (print_of(str(log)),))
+    log.rename(tmp_path / "moved.log")
+    assert not is_rewritten((known,), (print_of(str(tmp_path / "moved.log")),))

@@ -14,6 +14,7 @@ import pytest
 
 from mltd.sessions.actions.hypotheses import RemoveHypothesis
 from mltd.sessions.storage.store import SessionStore
+from mltd.tui.desk.desk import private_name
 from tests.tui.app_scene import Stage, piloted
 from tests.tui.session_scene import accept, adopt, at_a_desk, bad_log, ids, quiet, saved
 
@@ -107,7 +108,7 @@ async def test_a_session_is_saved_elsewhere_and_goes_on_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    other = tmp_path / "mltd-sessions"
+    other = tmp_path / private_name()
     async with at_a_desk(bad_log(tmp_path)) as (stage, desk):
         with no_room():
             desk.retry_after = 3600.0

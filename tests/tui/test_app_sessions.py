@@ -19,6 +19,7 @@ from tests.tui.app_scene import (
     Served,
     Stage,
     diverging,
+    healthy,
     piloted,
     served,
     write_log,
@@ -296,3 +297,18 @@ async def test_a_demo_keeps_its_sessions_as_long_as_its_recordings(tmp_path: Pat
         assert [ids(one) for one in saved(kept)] == [["H1"]]
     assert saved() == []
     assert not kept.exists()
+
+
+@piloted
+async def test_a_log_that_was_written_anew_leaves_its_earlier_session_alone(
+    tmp_path: Path,
+) -> None:
+    log = bad_log(tmp_path)
+    async with at_a_desk(log) as (stage, _):
+        await adopt(stage)
+    (before,) = saved()
+    write_log(log, healthy(floor=0.5))
+    async with at_a_desk(log) as (stage, desk):
+        assert desk.is_draft
+        assert any("written anew" in said for said in stage.notices)
+    assert saved() == [before]

@@ -18,6 +18,7 @@ from mltd.tui.engine.protocol import (
     Grew,
     News,
     Open,
+    RunsFound,
     StatusChanged,
 )
 
@@ -114,6 +115,34 @@ def test_an_engine_that_dies_is_started_again_with_the_same_wishes(tmp_path: Pat
         return ear
 
     assert asyncio.run(scene()).deaths == [True]
+
+
+def test_runs_that_were_named_later_keep_their_numbers_over_a_death(tmp_path: Path) -> None:
+    names = [tmp_path / name / "train.log" for name in "abc"]
+    for log in names:
+        log.parent.mkdir()
+        write_log(log)
+
+    def rows(ear: Ear) -> list[str]:
+        found = [news for news in ear.news if isinstance(news, RunsFound)]
+        return [row.logs[0] for row in found[-1].rows] if found else []
+
+    async def scene() -> list[str]:
+        ear = Ear()
+        bridge = Bridge(Open((str(names[0]),)))
+        listening = asyncio.create_task(bridge.listen(ear.hear, ear.died))
+        for log in names[1:]:
+            bridge.send(Open((str(log),), is_survey=True))
+        await ear.until(lambda: len(rows(ear)) == 3)
+        os.kill(bridge._process.pid, signal.SIGKILL)
+        await ear.until(lambda: ear.deaths)
+        ear.news.clear()
+        await ear.until(lambda: len(rows(ear)) == 3)
+        bridge.close()
+        await listening
+        return rows(ear)
+
+    assert asyncio.run(scene()) == [str(log) for log in names]
 
 
 def test_the_engine_ends_when_its_screen_is_killed(tmp_path: Path) -> None:

@@ -102,6 +102,16 @@ def test_it_can_be_accepted_from_anywhere(key: str) -> None:
     assert fill(check) == [START]
 
 
+def test_accepting_twice_is_accepting_once() -> None:
+    async def check(pilot: Pilot[None], form: FormScreen) -> None:
+        form.action_accept()
+        form.action_accept()
+        form.action_leave()
+        await pilot.pause()
+
+    assert fill(check) == [START]
+
+
 @pytest.mark.parametrize(("sent", "key"), [("\x13", "ctrl+s"), ("\n", "ctrl+j"), ("\x1bOQ", "f2")])
 def test_any_terminal_can_send_the_keys_that_accept(sent: str, key: str) -> None:
     parser = XTermParser()

@@ -189,6 +189,24 @@ def test_a_redacted_report_does_not_say_where_the_log_was(
     assert str(log.parent) not in capsys.readouterr().out
 
 
+def test_the_log_itself_is_never_replaced_not_even_by_force(
+    log: Path, kept: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = log.read_bytes()
+    link = tmp_path / "link.md"
+    link.symlink_to(log)
+    pictures = tmp_path / "r-files"
+    pictures.mkdir()
+    (pictures / "train-loss.svg").hardlink_to(log)
+    for target in (log, link, tmp_path / "r.md"):
+        assert run_report(str(log), str(target), force=True) == 2
+        assert "is a file of the run itself" in capsys.readouterr().err
+    assert log.read_bytes() == before
+    journal = SessionStore().folder / kept / "journal.jsonl"
+    assert run_report(kept, str(journal), force=True) == 2
+    assert "belongs to mltd-tui itself" in capsys.readouterr().err
+
+
 def test_nothing_is_overwritten_without_force(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

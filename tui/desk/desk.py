@@ -22,7 +22,7 @@ from mltd.sessions.model.constraints import Constraints, Topic
 from mltd.sessions.model.result import BeforeAfter
 from mltd.sessions.model.run_ref import FilePrint, RunPart, RunRef
 from mltd.sessions.model.session import Session
-from mltd.sessions.prints import is_same_file
+from mltd.sessions.prints import is_rewritten, is_same_file
 from mltd.sessions.storage.open_session import OpenSession
 from mltd.sessions.storage.saver import Saving
 from mltd.sessions.storage.store import SessionStore
@@ -247,7 +247,7 @@ class Desk:
     def _rescue(self) -> str:
         """Keep what has no file in a temporary one, as a last resort."""
         try:
-            path = self.save_elsewhere(os.path.join(tempfile.gettempdir(), "mltd-sessions"))
+            path = self.save_elsewhere(os.path.join(tempfile.gettempdir(), private_name()))
         except (OSError, SessionError):
             return "what was done is lost"
         assert self._opened is not None
@@ -295,6 +295,8 @@ class Desk:
 
     def see(self, run: RunRef, gathered: Gathered, diagnosis: Diagnosis | None) -> None:
         """Take in what a run shows; only what is new is written down."""
+        if is_rewritten(run.files, run.files):
+            return  # the log holds another run by now, about which this session says nothing
         self.gathered[run.id] = gathered
         if self.why_read_only:
             return
@@ -326,6 +328,11 @@ class Desk:
         first = self.session.run("")
         gathered = self.gathered.get(first.id) if first is not None else None
         return None if gathered is None else gathered.seen
+
+
+def private_name() -> str:
+    """A folder below a temporary directory that no other user of the machine takes."""
+    return f"mltd-sessions-{os.getuid()}"
 
 
 def _gist(body: Mapping[str, object]) -> object:

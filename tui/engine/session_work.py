@@ -47,7 +47,14 @@ def location_of(files: RunFiles) -> str:
 def report(wish: ReportRequest, followed: Mapping[int, FollowedRun]) -> Reported:
     """Write a report with the runs that are at hand."""
     from mltd.sessions.model.session import Session
-    from mltd.sessions.report import Options, build, material_of, picture_folder, write
+    from mltd.sessions.report import (
+        Options,
+        build,
+        evidence_of,
+        material_of,
+        picture_folder,
+        write,
+    )
     from mltd.sessions.triage import now
 
     session = Session.model_validate_json(wish.session)
@@ -64,7 +71,7 @@ def report(wish: ReportRequest, followed: Mapping[int, FollowedRun]) -> Reported
     )
     try:
         made = build(session, material_of(session, runs, verdicts), options)
-        written = write(made, wish.path, force=wish.may_overwrite)
+        written = write(made, wish.path, wish.may_overwrite, evidence_of(session))
     except (MltdError, OSError) as problem:
         return Reported(wish.ticket, problem=str(problem))
     *beside, target = [str(path) for path in written]

@@ -118,6 +118,6 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def action_answer(self, is_yes: bool) -> None:
         """End with this answer; a word that must be typed is not skipped by a letter."""
-        if is_yes and self._word:
+        if (is_yes and self._word) or not self.is_current:
             return
         self.dismiss(is_yes)

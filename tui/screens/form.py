@@ -245,6 +245,8 @@ class FormScreen(ModalScreen[dict[str, str] | None]):
 
     def action_accept(self) -> None:
         """End with the answers, or show what is wrong with them."""
+        if not self.is_current:
+            return  # the key was pressed twice, and the first one has closed it
         values = self.values
         self._is_asking = False
         shown = {*self._problems}
@@ -279,6 +281,8 @@ class FormScreen(ModalScreen[dict[str, str] | None]):
 
     def action_leave(self) -> None:
         """Leave; if something was typed, only when asked twice."""
+        if not self.is_current:
+            return
         if self.is_changed and not self._is_asking:
             self._is_asking = True
             self._tell()

@@ -88,13 +88,13 @@ class RunPicker(ModalScreen[int | str | None]):
     def set_rows(self, rows: Sequence[RunRow]) -> None:
         """These are the runs now."""
         self._rows = self._offered(rows)
-        if self.is_mounted:
+        if self.is_mounted and self.is_attached:
             self._arrange()
 
     def update_rows(self, rows: Sequence[RunRow]) -> None:
         """Newer rows of some runs."""
         self._rows.update(self._offered(rows))
-        if self.is_mounted:
+        if self.is_mounted and self.is_attached:
             self._arrange()
 
     def _offered(self, rows: Sequence[RunRow]) -> dict[int, RunRow]:
@@ -195,13 +195,14 @@ class RunPicker(ModalScreen[int | str | None]):
         """Clear the filter; without one, leave."""
         if self.wanted:
             self._filter("")
-        elif self.allows_close:
+        elif self.allows_close and self.is_current:
             self.dismiss(None)
 
     def on_run_table_chosen(self, event: RunTable.Chosen) -> None:
         """That one."""
         event.stop()
-        self.dismiss(event.run)
+        if self.is_current:
+            self.dismiss(event.run)
 
     def on_run_table_pointed(self, event: RunTable.Pointed) -> None:
         """Say about one run what its line has no room for."""

@@ -16,7 +16,7 @@ from mltd.sessions.errors import Refused, StorageError
 from mltd.sessions.facts.gathered import Gathered
 from mltd.sessions.model.constraints import Fact, Topic
 from mltd.sessions.storage.store import SessionStore
-from mltd.tui.desk.desk import LAST_RETRY, Desk
+from mltd.tui.desk.desk import LAST_RETRY, Desk, private_name
 from tests.sessions.made_sessions import a_hypothesis, some_seen
 from tests.tui.verdicts import finding, verdict_of
 
@@ -181,7 +181,7 @@ def test_what_has_no_file_at_the_end_goes_to_a_temporary_one(
     desk.do(NOTE)
     (said,) = desk.close()
     assert said.startswith("no session can be created: no room; a copy of it is in /")
-    assert kept(SessionStore(tmp_path / "mltd-sessions")) == [["N1"]]
+    assert kept(SessionStore(tmp_path / private_name())) == [["N1"]]
 
 
 def test_what_cannot_be_kept_anywhere_is_said_to_be_lost(store: SessionStore, full: Any) -> None:
