@@ -11,7 +11,10 @@ from pathlib import Path
 def state_directory() -> Path:
     """Our part of the XDG state directory."""
     home = os.environ.get("HOME") or os.path.expanduser("~")
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    base = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(base):
+        # As the specification has it: otherwise every working directory would get its own.
+        base = os.path.join(home, ".local", "state")
     return Path(base, "mltd")
 
 

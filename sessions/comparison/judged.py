@@ -45,8 +45,10 @@ def more_points(points: int, reach: float, wanted: float) -> int:
     """How many more until an interval reaches only as far as wanted, if all else stays as it is."""
     if wanted <= 0 or not math.isfinite(reach):
         return _MOST_NEEDED
+    # A ratio beyond the largest answer changes nothing, but its square may be no number any more.
+    ratio = min(abs(reach / wanted), float(_MOST_NEEDED))
     # An interval shrinks with the root of the points.
-    return max(1, math.ceil(min(float(_MOST_NEEDED), points * ((reach / wanted) ** 2 - 1))))
+    return max(1, math.ceil(min(float(_MOST_NEEDED), points * (ratio**2 - 1))))
 
 
 def counted(needed: int, name: str) -> str:

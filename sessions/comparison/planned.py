@@ -32,6 +32,9 @@ _VERBS = re.compile(
 _NEAR = 0.1
 """Share by which a logged value may be off and still is the planned one."""
 
+_PART_OF_THE_WAY = 0.25
+"""Of the planned change: with less it has hardly been made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -55,6 +58,11 @@ class Planned:
         """As planned; where old and new are close to each other, the closer one counts."""
         is_closer = abs(value - self.new) <= abs(value - self.old)
         return is_closer and _is_near(value, self.new, self.old)
+
+    def is_towards(self, value: float) -> bool:
+        """Changed as was planned, by more or by less: that tests the idea as well."""
+        way = self.new - self.old
+        return (value - self.old) * way >= _PART_OF_THE_WAY * way * way > 0
 
     def is_old(self, value: float) -> bool:
         """As it was."""
@@ -87,7 +95,10 @@ def unmade(case: Case, change: str) -> tuple[str, Judged] | None:
     """The setting that is not as planned in the run after; None if all are, or nobody knows."""
     for planned in planned_of(change):
         for seen in _seen(case, planned.meaning):
-            if planned.is_new(seen.after) or _is_scaled(planned, seen):
+            # On the way up a rate is low whatever was planned.
+            is_towards = not seen.is_rising and planned.is_towards(seen.after)
+            is_made = planned.is_new(seen.after) or is_towards
+            if is_made or _is_scaled(planned, seen):
                 break
             is_known = seen.before is None or planned.is_old(seen.before)
             if seen.is_rising or not is_known:

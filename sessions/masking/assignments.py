@@ -22,7 +22,7 @@ _HIT = re.compile(
       | [ \t]?\.{3,}+[ \t]?
       | [ \t]{0,60}[|│┃][ \t]{0,8}
       | ,[ \t]{0,4}(?=\\{0,4}["'`])
-      | [ \t]{1,8}(?:(?:is|was)[ \t])?
+      | [ \t]{1,8}(?:(?:is|was)[ \t]?:?[ \t])?
     )
     """,
     re.IGNORECASE | re.VERBOSE | re.ASCII,
@@ -48,6 +48,13 @@ _LONGEST_NAME = 60
 _LONGEST_GLANCE = 512
 _WORD_BEFORE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{2,20}[ ]\Z")
 _BEGINS_LINE = re.compile(r"(?:^|\n)[ \t]*(?:-[ \t]+)?\Z")
+_OWNER = re.compile(r"\b(?:my|our|his|her|their)[ ](?:\w{1,20}[ ])?\Z", re.IGNORECASE)
+_STATE = re.compile(
+    r"(?:unknown|stored|saved|hashed|encrypted|correct|valid|safe|strong|weak|long|short|still|also"
+    r"|now|being|same|different|right|ok|never|always|accepted|rejected|changed|empty)\b",
+    re.IGNORECASE,
+)
+"""What may be said about a password without telling it."""
 _SETTERS = re.compile(r"(?:\bsetenv|\bENV|\bset)[ \t]+\Z")
 
 
@@ -96,12 +103,22 @@ def _value_after(text: str, hit: re.Match[str], since: int) -> tuple[int, int, s
     is_pair = before.rstrip("\\\"'`").endswith("(")
     if sep.startswith(",") and not (is_flag or is_pair):
         return None
-    if not sep.strip() or sep.strip() in ("is", "was"):
+    if not sep.strip() or sep.strip().lower() in ("is", "was"):
         if hit["quote"] and not is_flag:
             return None
         is_set = is_flag or _SETTERS.search(before) is not None
-        named = Named(named.kind, named.doubt if is_set else Doubt.MOST)
+        if not is_set:
+            if sep.strip() and _STATE.match(text, hit.end()):
+                return None
+            named = Named(named.kind, _doubt_in_prose(named, before, is_told=bool(sep.strip())))
     return _value_at(text, hit.end(), named, sep, is_line=_BEGINS_LINE.search(before) is not None)
+
+
+def _doubt_in_prose(named: Named, before: str, *, is_told: bool) -> Doubt:
+    """`my password is ...` tells one; `the password is wrong` does not."""
+    if not is_told or named.kind != "password":
+        return Doubt.MOST
+    return Doubt.NONE if _OWNER.search(before) else Doubt.MUCH
 
 
 def _prose_named(name: str, before: str) -> Named | None:

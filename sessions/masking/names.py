@@ -28,6 +28,8 @@ class Named(NamedTuple):
 
     kind: str
     doubt: Doubt
+    may_be_folder: bool = False
+    """`pwd` is a password or the working directory: no path is the secret."""
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -131,8 +133,8 @@ def _announced(words: list[str], name: str) -> Named | None:
     if any(word.endswith(_PASSWORDS) for word in words):
         return Named("password", Doubt.NONE)
     if "pwd" in words:
-        is_folder = words in (["pwd"], ["old", "pwd"])
-        return Named("password", Doubt.MUCH if is_folder else Doubt.NONE)
+        is_folder = words in (["pwd"], ["old", "pwd"], ["oldpwd"])
+        return Named("password", Doubt.NONE, may_be_folder=is_folder)
     if last in ("pass", "pw") and before in _PASS_OWNERS:
         return Named("password", Doubt.NONE)
     if last in ("key", "keys") and before in _KEYS:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .common_words import is_pseudonym, is_telling
+from .host_names import NO_HOSTS
 from .pseudonyms import Pseudonyms
 from .word_set import words
 
@@ -30,6 +32,7 @@ _NO_ROOTS = words(
     "train val valid validation eval test loss metrics s sec second step iter it epoch gpu rank "
     "h hr min day ms token tokens sample samples batch perf or and a"
 )
+_DATA_SHARES = words("data dataset datasets model models checkpoints software logs runs tools apps")
 _PACKAGES = re.compile(r"(?:site|dist)-packages|python\d(?:\.\d+)?")
 
 
@@ -68,6 +71,8 @@ class PathShortener:
             kept = [self._names.user(parts[owner])]
         elif owner is not None:
             kept = parts[owner + 1 :][-2:]
+        elif path.startswith("\\\\") and _is_of_a_person(parts):
+            kept = [self._names.user(parts[-1])]
         else:
             kept = parts[1:][-2:] if parts[0] in _IMPERSONAL and len(parts) > 2 else parts[-1:]
         return "…/" + "/".join(kept) + slash
@@ -107,6 +112,13 @@ def _looks_like_path(parts: list[str]) -> bool:
     if not first or first in _NO_ROOTS or not (first[0].isalpha() or first[0] in "._"):
         return False
     return len(parts) > 1 or (first in _ROOTS and first not in ("data", "share", "local"))
+
+
+def _is_of_a_person(parts: list[str]) -> bool:
+    r"""True for `\\server\share\jdoe`: what lies on a share and is not named after data."""
+    if len(parts) != 3 or parts[1].lower() in _DATA_SHARES or _ENDS.fullmatch(parts[2]):
+        return False
+    return is_telling(parts[2]) and not is_pseudonym(parts[2]) and parts[2].lower() not in NO_HOSTS
 
 
 def _is_system(parts: list[str]) -> bool:

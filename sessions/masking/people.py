@@ -10,6 +10,10 @@ from .pseudonyms import Pseudonyms
 from .word_set import words
 
 _NAME = r"(?P<user>[A-Za-z_][\w.-]{0,39}+)(?!\[)"
+_DID = (
+    r"(?:has )?(?:logged|signed|connected|disconnected|authenticated|submitted|started|stopped"
+    r"|cancelled|canceled|joined|launched|exceeded)\b"
+)
 _SAID = tuple(
     re.compile(pattern, re.ASCII)
     for pattern in (
@@ -19,6 +23,10 @@ _SAID = tuple(
         rf"\b(?i:user_?name|user|login|owner)=[\"']?{_NAME}",
         rf"[\"'](?i:user_?name|user|login|owner)[\"']: ?[\"']{_NAME}(?=[\"'])",
         rf"\b(?i:username): ?{_NAME}",
+        # A whole cell or line; "User: what is ..." is a conversation.
+        rf"\b(?:User|Owner|Login|USER|OWNER)[ \t]{{0,20}}:[ \t]{{0,20}}{_NAME}"
+        rf"(?=[ \t]{{0,8}}(?:[\r\n,;|)\]]|\Z)| {_DID})",
+        rf"\b(?i:user) [\"']?{_NAME}(?=[\"']? {_DID})",
         rf"\b(?i:logged in as):? {_NAME}",
         rf"\b(?:for|by|of|as) user [\"']?{_NAME}",
         rf"(?<![\w/.~])~{_NAME}(?=/)",
@@ -30,7 +38,11 @@ _AT = re.compile(
     r"(?P<host>[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,6})(?![\w@])",
     re.ASCII,
 )
-_NO_USERS = words("none null true false user host str string default unknown and or the")
+_NO_USERS = words(
+    "none null true false user host str string default unknown and or the a an has have had is was "
+    "are who just not successfully already then that which can will must should also never first "
+    "last session account input process job hello hi hey yes no ok okay thanks what why how id"
+)
 _METRICS = words(
     "precision recall hits hit acc accuracy prec map ndcg mrr top ap ar r p f1 pass bleu em hr "
     "iou auc err error loss step epoch"

@@ -57,8 +57,8 @@ class Pseudonyms:
         return self._pattern.sub(self._replaced, text)
 
     def _replaced(self, found: re.Match[str]) -> str:
-        name = found.group()
-        return self._called(name, self._known.get(name, "host"))
+        is_user = found["user"] is not None or found["grown"] is not None
+        return self._called(found.group(), "user" if is_user else "host")
 
     def _know(self, name: str, kind: str) -> None:
         if name not in self._known:
@@ -68,7 +68,8 @@ class Pseudonyms:
     def _called(self, name: str, kind: str) -> str:
         if is_pseudonym(name):
             return name
-        key = _short(name).lower() if kind == "host" else name
+        # A person and a host stay the same in capitals.
+        key = _short(name).lower() if kind == "host" else name.casefold()
         if key not in self._given:
             self._counts[kind] += 1
             self._given[key] = f"{kind}-{self._counts[kind]}"
@@ -84,7 +85,12 @@ def _short(host: str) -> str:
 def _words(known: Mapping[str, str], families: Iterable[str]) -> re.Pattern[str]:
     longest = sorted(known, key=len, reverse=True)
     users = _union(name for name in longest if known[name] == "user")
-    hosts = _union(name for name in longest if known[name] == "host")
+    # Short ones only as they are: a100 may be a host where A100 is a device.
+    hosts = "|".join(
+        f"(?i:{re.escape(name)})" if len(name) >= 6 else re.escape(name)
+        for name in longest
+        if known[name] == "host"
+    )
     stems = _union(sorted(families, key=len, reverse=True))
     # `jdoe1234` is no part of another word: it may be grown together with one.
     grown = _union(
@@ -93,13 +99,16 @@ def _words(known: Mapping[str, str], families: Iterable[str]) -> re.Pattern[str]
         if known[name] == "user" and len(name) >= 6 and name.isalnum() and not name.isalpha()
     )
     forms = (
-        (users, rf"(?<![A-Za-z0-9])(?:{users})(?![A-Za-z0-9])"),
+        ("user", users, rf"(?<![A-Za-z0-9])(?i:{users})(?![A-Za-z0-9])"),
         # A host of the same domain is another one.
-        (hosts, rf"(?<![A-Za-z0-9.])(?:{hosts})(?![A-Za-z0-9])"),
-        (stems, rf"(?<![A-Za-z0-9-])(?:{stems})\d{{1,6}}(?![A-Za-z0-9])"),
-        (grown, grown),
+        ("host", hosts, rf"(?<![A-Za-z0-9.])(?:{hosts})(?![A-Za-z0-9])"),
+        ("stem", stems, rf"(?<![A-Za-z0-9-])(?:{stems})\d{{1,6}}(?![A-Za-z0-9])"),
+        ("grown", grown, rf"(?i:{grown})"),
     )
-    return re.compile("|".join(form for names, form in forms if names))
+    # Without a name there is nothing to find: (?!) never matches.
+    return re.compile(
+        "|".join(f"(?P<{what}>{form if names else '(?!)'})" for what, names, form in forms)
+    )
 
 
 def _union(names: Iterable[str]) -> str:

@@ -8,11 +8,13 @@ from .assignments import mask_assignments
 from .blocks import mask_blocks
 from .headers import mask_headers
 from .shapes import mask_shapes
+from .spread import mask_spread
 from .urls import mask_urls
 
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Characters without width: inside a secret they only keep it from being recognised."""
 _BEGIN = "[masked: "
+_MASKS = (mask_blocks, mask_shapes, mask_urls, mask_headers, mask_spread, mask_assignments)
 
 
 def mask_secrets(text: str) -> str:
@@ -30,6 +32,6 @@ def mask_secrets(text: str) -> str:
 
 
 def _mask(text: str) -> str:
-    for mask in (mask_blocks, mask_shapes, mask_urls, mask_headers, mask_assignments):
+    for mask in _MASKS:
         text = mask(text)
     return text

@@ -35,6 +35,7 @@ _RANDOM = re.compile(r"[A-Za-z0-9_+/=.~:!@#$%^&*-]+", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[\d.,_]+(?:[eE][-+]?\d+)?[%a-zA-Z/]{0,9}")
 _WORD = re.compile(r"[A-Za-z][a-z]*|[A-Z]+")
 _PATH = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:[\\/]|\\\\")
+_FOLDER = re.compile(r"[/\\\n]|\A(?:~|\.{1,2})\Z")
 _LEAST_RANDOM = 12
 _LEAST_BITS = 3.0
 _LEAST_BITS_OF_FEW = 2.2
@@ -54,6 +55,8 @@ def is_secret(value: str, named: Named, *, is_quoted: bool) -> bool:
     if named.kind == "authorization" and MASK.search(bare):
         return False  # "Bearer [masked: token]": only the secret itself was masked.
     if named.kind != "password" and _PATH.match(bare):
+        return False
+    if named.may_be_folder and _FOLDER.search(bare):
         return False
     if named.kind == "token" and _NUMBER.fullmatch(bare):
         return False

@@ -91,12 +91,14 @@ def _owned(folder: Path, lock: SessionLock) -> Opened:
 
 
 def _made_ours(folder: Path, lock: SessionLock) -> Opened:
-    lock.check()
+    with contextlib.suppress(OSError):
+        lock.check()
+    # Before it is read: a former owner that was about to replace the journal no longer can.
+    _remove_drafts(folder)
     # Read again: what its last owner has written before we had the lock counts.
     content, journal = _read(folder)
     triage, path = journal.triage, folder / JOURNAL
     notices, is_kept = _put_aside(folder, content, journal)
-    _remove_drafts(folder)
     with contextlib.suppress(OSError):
         os.chmod(folder, 0o700)
         os.chmod(path, 0o600)
@@ -110,6 +112,8 @@ def _made_ours(folder: Path, lock: SessionLock) -> Opened:
             if content.data != renewed[1]:
                 raise LostError("its journal was replaced by something else")
     except OSError as problem:
+        with contextlib.suppress(OSError):
+            lock.check()
         if is_old:
             lock.release()
             return open_to_read(folder, f"it cannot be brought to this format: {why(problem)}")

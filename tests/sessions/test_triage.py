@@ -270,3 +270,11 @@ def test_a_verdict_is_taken_back_with_what_it_did() -> None:
 def test_numbers_go_on_where_the_journal_stopped() -> None:
     triage = Triage(empty(), [Entry(n=41, at=AT, action=Rename(title="a"))])
     assert triage.do(SetFact(topic=Topic.SEEDS, fact=Fact(value="1"))).n == 42
+
+
+def test_a_number_that_was_given_to_a_lost_entry_is_not_given_again() -> None:
+    triage = Triage(empty(), [Entry(n=1, at=AT, action=Rename(title="a"))], last=7)
+    assert triage.do(Rename(title="b")).n == 8
+    undone = triage.undo()
+    assert undone is not None
+    assert (undone.n, undone.of) == (9, 8)

@@ -242,7 +242,8 @@ class Desk:
             return []
         rescued = opened.rescue()
         where = f"; a copy is in {rescued}" if rescued is not None else ""
-        return [f"{len(lost)} changes of the session could not be saved{where}"]
+        changes = "1 change" if len(lost) == 1 else f"{len(lost)} changes"
+        return [f"{changes} of the session could not be saved{where}"]
 
     def _rescue(self) -> str:
         """Keep what has no file in a temporary one, as a last resort."""

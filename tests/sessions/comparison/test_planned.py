@@ -69,6 +69,12 @@ def test_a_run_without_the_change_tests_nothing(level: float) -> None:
     assert "lr is 9e-4 in this run, planned was 2e-4" in other.summary
 
 
+@pytest.mark.parametrize("rate", [3e-4, 4.5e-4, 1e-4], ids=["half", "part", "more"])
+def test_more_or_less_of_the_planned_change_tests_it_too(rate: float) -> None:
+    assert tried(run(1.5, ramped(rate))).outcome is PASSED
+    assert tried(run(1.5, ramped(5.5e-4))).outcome is INCONCLUSIVE
+
+
 def test_nor_does_one_that_fails_on_the_same_error_without_it() -> None:
     error = ('Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n'
              "    go()\nRuntimeError: it broke\n")  # fmt: skip

@@ -19,7 +19,8 @@ MOST_SECONDS = 15.0
      "/a", "://a:b", "a@b.", "1.1.1.1 ", "[masked: ", "C:\\a\\", "?token=", "token%3D",
      "-----BEGIN PRIVATE KEY-----", "ABCDEFGHIJKLMNOPQRST\n-----END PRIVATE KEY-----", "Bearer a",
      "mysql ", "wandb key ", '"/a/b/c ', "connection_string=os.", "x[1-", "gpu-node-",
-     "\u200btoken", "password='\\", "'\"", "2001:", "é"],
+     "\u200btoken", "password='\\", "'\"", "2001:", "é", "<password>", "token:\n",
+     "<a ", "a ", "User: a ", "10.0.0.1_", "my password is "],
 )  # fmt: skip
 def test_no_text_takes_more_than_its_length(unit: str) -> None:
     text = (unit * (LENGTH // len(unit) + 1))[:LENGTH]

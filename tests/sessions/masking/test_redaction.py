@@ -106,6 +106,47 @@ def test_a_url_keeps_its_scheme_and_its_last_part(text: str, expected: str) -> N
     assert redacted(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("host (10.20.30.40) down", "host (host-1) down"),
+        ("worker (192.168.1.5, 29500)", "worker (host-1, 29500)"),
+        ("nccl 10.20.30.40 timeout", "nccl host-1 timeout"),
+        ("driver 172.16.0.9 or 169.254.3.4", "driver host-1 or host-2"),
+        ("--master-10.0.0.1 and 10.0.0.2-worker", "--master-host-1 and host-2-worker"),
+        ("worker_10.0.0.5.log", "worker_host-1.log"),
+        ("peer (54.12.3.4) and ('54.12.3.4', 29500)", "peer (host-1) and ('host-1', 29500)"),
+        ("gone (203.0.113.7)", "gone (host-1)"),
+        ("host (8.8.4.4)", "host (host-1)"),
+    ],
+)
+def test_an_address_is_seen_whatever_stands_before_it(text: str, expected: str) -> None:
+    assert redacted(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("user alice logged in, alice left", "user user-1 logged in, user-1 left"),
+        ("User 'alice' has connected", "User 'user-1' has connected"),
+        ("User: alice", "User: user-1"),
+        ("User: alice\nJob: 3", "User: user-1\nJob: 3"),
+        ("| Owner : alice | 3 |", "| Owner : user-1 | 3 |"),
+        (r"\\server\share\alice", "…/user-1"),
+        (r"open(\\fs01\research\alice) by alice", "open(…/user-1) by user-1"),
+        ("/home/alice/x.py ALICE Alice_exp7", "…/x.py user-1 user-1_exp7"),
+        ("/home/jdoe1234/x.py JDOE1234out", "…/x.py user-1out"),
+    ],
+)
+def test_a_user_is_seen_in_prose_on_shares_and_in_capitals(text: str, expected: str) -> None:
+    assert redacted(text) == expected
+
+
+def test_known_names_are_replaced_in_any_case() -> None:
+    masker = Masker(redact=True, known_names=["Jane Doe", "gpu-box-1"])
+    assert masker.clean("JANE DOE, jane doe, GPU-BOX-1") == "user-1, user-1, host-1"
+
+
 def test_names_are_the_same_in_every_text_of_one_masker() -> None:
     masker = Masker(redact=True)
     assert masker.clean("jane@login01:~$") == "user-1@host-1:~$"

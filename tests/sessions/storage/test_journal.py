@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mltd.sessions.errors import StorageError
-from mltd.sessions.storage.compacting import whole_journal
+from mltd.sessions.storage.compacting import compacted, whole_journal
 from mltd.sessions.storage.journal import read_journal
 from mltd.sessions.storage.lines import entry_line
 from mltd.sessions.triage import Triage
@@ -170,3 +170,47 @@ def test_hostile_json_is_only_a_damaged_line(line: bytes) -> None:
 def test_moments_without_a_zone_are_read() -> None:
     line = b'{"n":9,"at":"2026-11-16T17:45:12","action":{"op":"put_note","id":"N9","text":"x"}}\n'
     assert read_journal(DATA + line, ID).entries[-1].at.replace(tzinfo=MOMENT.tzinfo) < MOMENT
+
+
+def test_what_comes_after_a_dropped_undo_is_read_again() -> None:
+    lines = whole_journal(triage_of(note(1), note(2), "undo")).split(b"\n")
+    lines[2] = b"\0" * len(lines[2])
+    _goes_on(b"\n".join(lines), 4)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [b'"action":{"op":"paint"}}', b'"kind":"dream"}', b'"action":{"op":"put_note","id":[]}}'],
+    ids=["unknown action", "unknown kind", "fields of another version"],
+)
+def test_the_number_of_an_entry_for_another_version_stays_its_own(rest: bytes) -> None:
+    head = whole_journal(triage_of(note(1)))
+    _goes_on(head + b'{"n":5,"at":"2026-11-16T17:45:12Z",' + rest + b"\n", 6)
+
+
+def test_a_journal_with_nothing_left_but_its_base_goes_on_counting() -> None:
+    data = compacted(triage_of(*(note(n) for n in range(1, 11))), 3)[1]
+    _goes_on(data.partition(b"\n")[0] + b"\n", 8)
+
+
+def test_an_absurd_number_in_a_damaged_line_means_nothing() -> None:
+    _goes_on(whole_journal(triage_of(note(1))) + b'{"n":99999999999999999999}\n', 2)
+
+
+def _goes_on(data: bytes, n: int) -> None:
+    """What is done next has that number, and is there when the journal is read again."""
+    before = read_journal(data, ID)
+    entries = [before.triage.do(note(77))]
+    assert entries[0].n == n
+    again = read_journal(data + entry_line(entries[0]), ID)
+    assert again.entries == (*before.entries, *entries)
+    assert again.damaged == before.damaged
+
+
+@given(st.integers(0, len(DATA) - 1), st.binary(min_size=1, max_size=200))
+def test_after_any_scribble_what_is_done_next_is_read_again(place: int, scribble: bytes) -> None:
+    data = DATA[:place] + scribble + DATA[place + len(scribble) :]
+    before = read_journal(data, ID)
+    entry = before.triage.do(note(77))
+    again = read_journal(data[: before.end].rstrip(b"\n") + b"\n" + entry_line(entry), ID)
+    assert again.entries[-1] == entry
