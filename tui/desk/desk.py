@@ -192,8 +192,11 @@ class Desk:
         """The run, and what is worst about it."""
         session = self._draft.session
         found = session.diagnoses[0].body.get("findings") if session.diagnoses else None
-        first = found[0] if isinstance(found, list) and found else None
-        worst = str(first.get("id", "")).replace("_", " ") if isinstance(first, dict) else ""
+        entries = found if isinstance(found, list) else []
+        named = [str(entry.get("id", "")) for entry in entries if isinstance(entry, dict)]
+        # That there was an exception says less than which one, which stands beside it.
+        worst = next((one for one in named if one != "exception"), next(iter(named), ""))
+        worst = worst.replace("_", " ")
         name = session.title
         if session.runs and session.runs[0].location.endswith(name):
             # Logs are called alike in every folder; the folder tells them apart.

@@ -64,6 +64,14 @@ def test_what_the_app_sees_by_itself_makes_no_file(store: SessionStore, tmp_path
     assert not store.folder.exists()
 
 
+def test_the_title_names_the_folder_and_what_broke(store: SessionStore) -> None:
+    desk = Desk(store, "train.log")
+    run = desk.meet("/runs/small-gpt/train.log", "train.log", ())
+    desk.see(run, SEEN, verdict_of(finding("exception"), finding("cuda_oom")))
+    desk.do(NOTE)
+    assert desk.session.title == "small-gpt/train.log: cuda oom"
+
+
 def test_the_first_thing_that_a_person_does_makes_a_session_of_all(store: SessionStore) -> None:
     desk = Desk(store, "bad run")
     desk.see(desk.meet("/runs/a.log", "a.log", ()), SEEN, verdict_of(finding()))
