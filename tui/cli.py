@@ -132,6 +132,12 @@ def _run_headless(options: argparse.Namespace) -> int:
     except MltdError as problem:
         complain(problem)
         return UNUSABLE
+    except BrokenPipeError:
+        raise
+    except (OSError, UnicodeError) as problem:
+        # A disk that is full, a name that is no text: a sentence, too.
+        complain(MltdError(f"{options.command} did not come to its end: {problem}"))
+        return UNUSABLE
 
 
 def _carry_out(options: argparse.Namespace) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -257,3 +259,17 @@ def test_a_folder_with_several_runs_asks_for_one_of_them(
 def test_brief_and_json_exclude_each_other(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_report(str(log), brief=True, as_json=True) == UNUSABLE
     assert "either brief or JSON" in capsys.readouterr().err
+
+
+def test_a_full_disk_behind_stdout_is_a_sentence(log: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "mltd.tui.cli", "report", str(log)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 2
+    assert "No space left on device" in ended.stderr
+    assert "Traceback" not in ended.stderr
