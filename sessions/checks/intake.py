@@ -26,8 +26,10 @@ def logs(session: Session, seen: Seen | None) -> Look:
             for log in read[:4]
         ]
         return done(said + some([log.name for log in read]), *refs)
+    names = some([log.name for log in seen.logs])
+    if seen.logs and not any(log.lines for log in seen.logs):
+        return lacking(f"nothing is written in {names} yet: wait for it, or open another log")
     if seen.logs:
-        names = some([log.name for log in seen.logs])
         return lacking(f"only metrics were opened ({names}): add the run's standard output")
     return lacking("the run has no log: open its standard output, or the file that it is kept in")
 

@@ -67,6 +67,12 @@ def test_logs_metrics_and_configs_are_ticked_with_their_numbers() -> None:
     assert {mark.state for mark in marks.values()} == {MarkState.DONE}
 
 
+def test_a_log_in_which_nothing_stands_yet_is_called_so() -> None:
+    seen = Seen(logs=(SeenLog(name="train.out"),))
+    assert "logs" not in ticked(a_session(), seen)
+    assert missing("logs", a_session(), seen).startswith("nothing is written in train.out yet")
+
+
 def test_a_run_without_artifacts_says_what_to_add() -> None:
     seen = Seen(logs=(SeenLog(name="metrics.csv", format="csv", lines=9),), settings=1)
     assert not {"logs", "metrics", "configs"} & set(ticked(a_session(), seen))
