@@ -49,9 +49,13 @@ class OpenFile:
         """Ask again for length, times and links."""
         self.status = os.fstat(self.descriptor)
 
-    def first_data(self) -> int:
-        """Where content begins: a writer that kept its position over a truncation leaves a hole."""
-        if self.status.st_blocks * 512 >= self.size:
+    def first_data(self, *, has_hole: bool = False) -> int:
+        """Where content begins: a writer that kept its position over a truncation leaves a hole.
+
+        `has_hole`: there may be one, whatever the number of blocks says; some file systems count
+        those that they keep ready for the next bytes.
+        """
+        if self.status.st_blocks * 512 >= self.size and not has_hole:
             return 0
         try:
             return os.lseek(self.descriptor, 0, os.SEEK_DATA)

@@ -6,6 +6,7 @@ import errno
 import os
 
 from ..errors import InputError
+from ..remote.names import is_mirrored
 from .open_file import NotAFile, OpenFile
 from .pieces import FollowState, FollowStatus
 from .text_copy import HEAD_BYTES, TextCopy, needs_copy
@@ -26,6 +27,8 @@ class TextFile:
         self._copy: TextCopy | None = None
         self._head = b""
         self._tail = b""
+        self._is_mirrored = is_mirrored(self.path)
+        """The end of a remote log is copied first, then what is before it."""
         self._lines = TextLines(self.read_at)
         self.lines_from = self._lines.lines_from
         self.lines_before = self._lines.lines_before
@@ -52,7 +55,14 @@ class TextFile:
     @property
     def note(self) -> str:
         """What is missing of the text, in words."""
+        if self.is_partial:
+            return "what is before this is still being copied"
         return self._copy.note if self._copy is not None else ""
+
+    @property
+    def is_partial(self) -> bool:
+        """True while only the end of a remote log is here."""
+        return self._is_mirrored and self._lines.start > 0
 
     @property
     def has_copy(self) -> bool:
@@ -145,13 +155,21 @@ class TextFile:
             self._see_first_bytes(seen)
         elif len(self._head) < HEAD_BYTES:
             self._head = os.pread(seen.descriptor, HEAD_BYTES, self._lines.start)
+        if self._is_mirrored and self._lines.start > 0:
+            self._see_what_came_before(seen)
         if self._copy is None:
             size = self._lines.size = max(seen.size, self._lines.start)
             length = min(HEAD_BYTES, size - self._lines.start)
             self._tail = os.pread(seen.descriptor, length, size - length)
 
+    def _see_what_came_before(self, seen: OpenFile) -> None:
+        first = seen.first_data(has_hole=True)
+        if first < self._lines.start:
+            self._lines.start = first
+            self._head = os.pread(seen.descriptor, HEAD_BYTES, first)
+
     def _see_first_bytes(self, seen: OpenFile) -> None:
-        first = seen.first_data()
+        first = seen.first_data(has_hole=self._is_mirrored)
         head = os.pread(seen.descriptor, HEAD_BYTES, first)
         if needs_copy(head):
             self._copy = TextCopy(self.path)

@@ -90,15 +90,19 @@ def _free_port() -> int:
         return port
 
 
-def _configure(folder: Path, keygen: str, port: int, user: str) -> None:
+def _configure(folder: Path, keygen: str, port: int, user: str, extra: str) -> None:
     for name in ("host_key", "user_key"):
         command = [keygen, "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(folder / name)]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
+    # What a log-in shell would run at each start is not part of the test: it may take long, and
+    # leave locks behind when it is killed.
+    (folder / "home").mkdir()
     host_key = (folder / "host_key.pub").read_text()
     (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key}mltd-test {host_key}")
     (folder / "sshd_config").write_text(
-        f"""Port {port}
+        f"""{extra}
+Port {port}
 ListenAddress 127.0.0.1
 HostKey {folder}/host_key
 AuthorizedKeysFile {folder}/authorized_keys
@@ -109,6 +113,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 PrintMotd no
+SetEnv HOME={folder}/home
 PrintLastLog no
 MaxStartups 100
 Subsystem sftp internal-sftp
@@ -134,7 +139,7 @@ Host *
 
 
 def _await_banner(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if process.poll() is not None:
             break
@@ -146,13 +151,16 @@ def _await_banner(process: subprocess.Popen[bytes], port: int, log: Path) -> Non
 
 
 @contextlib.contextmanager
-def running_sshd(folder: Path) -> Iterator[SshdServer]:
-    """Start sshd with everything it needs in `folder`, and end it and its connections."""
+def running_sshd(folder: Path, extra: str = "") -> Iterator[SshdServer]:
+    """Start sshd with everything it needs in `folder`, and end it and its connections.
+
+    Lines in `extra` come first in its configuration, where they overrule what follows.
+    """
     sshd, keygen = require("sshd", "ssh-keygen")
     require("ssh")
     folder.mkdir(parents=True, exist_ok=True)
     user, port = getpass.getuser(), _free_port()
-    _configure(folder, keygen, port, user)
+    _configure(folder, keygen, port, user, extra)
     if os.geteuid() == 0:
         # Debian's service makes this directory when it starts; sshd of root refuses without it.
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
@@ -171,7 +179,7 @@ def running_sshd(folder: Path) -> Iterator[SshdServer]:
     finally:
         server.drop_connections()
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 @contextlib.contextmanager
@@ -192,7 +200,7 @@ def mounted_sshfs(server: SshdServer, remote: Path, mount_point: Path) -> Iterat
             stderr=output,
         )
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not os.path.ismount(mount_point):
             if process.poll() is not None or time.monotonic() > deadline:
                 give_up(f"sshfs does not mount here: {log.read_text(errors='replace')[-500:]}")
@@ -205,4 +213,4 @@ def mounted_sshfs(server: SshdServer, remote: Path, mount_point: Path) -> Iterat
             process.wait(5)
         if process.poll() is None:
             process.kill()
-            process.wait(10)
+            process.wait(60)

@@ -230,7 +230,7 @@ def test_no_line_is_lost_or_repeated_while_a_writer_rotates(path: Path) -> None:
                 for number in range(lines_each):
                     file.write(b"%d:%d\r\n" % (generation, number))
             # Rotating twice between two reads would hide a whole file from any reader.
-            seen[generation].wait(20)
+            seen[generation].wait(60)
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -241,7 +241,7 @@ def test_no_line_is_lost_or_repeated_while_a_writer_rotates(path: Path) -> None:
             got += [line.data for line in assembler.feed(followed.read(997))]
             if followed.generation >= 0:
                 seen[followed.generation].set()
-        writer.join(20)
+        writer.join(60)
         while pieces := followed.read():
             got += [line.data for line in assembler.feed(pieces)]
     assert got == [

@@ -102,7 +102,7 @@ def test_a_cut_connection_is_a_status_not_a_crash(server: SshdServer, tmp_path: 
     ):
         assert follower.read()[0].data == b"step 1\n"
         server.drop_connections()
-        deadline = time.monotonic() + LIMIT_SECONDS
+        deadline = time.monotonic() + 60
         while follower.status.state == "following" and time.monotonic() < deadline:
             assert follower.read() == []
         # sshfs gives up its mount a moment after its connection, and then the file is gone.
@@ -113,5 +113,5 @@ def test_a_cut_connection_is_a_status_not_a_crash(server: SshdServer, tmp_path: 
 @pytest.mark.parametrize("host", ["mltd-test", "127.0.0.1"])
 def test_the_server_serves_the_plain_client(server: SshdServer, host: str) -> None:
     command = ["ssh", "-F", str(server.client_config), host, "echo", "hello"]
-    result = subprocess.run(command, capture_output=True, timeout=20, stdin=subprocess.DEVNULL)
+    result = subprocess.run(command, capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
     assert (result.stdout, result.returncode) == (b"hello\n", 0), result.stderr

@@ -1,0 +1,1 @@
+"""Runs on other machines, read over the system's own ssh client."""

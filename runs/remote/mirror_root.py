@@ -1,0 +1,95 @@
+"""The private folder into which remote files are copied while they are looked at."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Self
+
+from ..errors import InputError
+from ..state_files import private_folder
+from .names import FOLDER, VARIABLE, forget_own_root, keep_own_root
+
+MOST_AT_ONCE = 64
+"""Apps of one user that look at remote files at the same time."""
+
+
+def cache_directory() -> Path:
+    """Our part of the XDG cache directory: logs may be too big for a `/tmp` in memory."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        home = os.environ.get("HOME") or os.path.expanduser("~")
+        base = os.path.join(home, ".cache")
+    return Path(base, "mltd")
+
+
+class MirrorRoot:
+    """An empty folder for one app; what an app that was killed left behind is reused and emptied.
+
+    Its number is the first that is free, so that the paths of copies stay the same from one start
+    to the next.
+    """
+
+    def __init__(self, folder: Path | None = None, *, is_announced: bool = True) -> None:
+        self._lock = -1
+        self.path = self._take(folder or cache_directory())
+        if is_announced:
+            os.environ[VARIABLE] = str(self.path)
+        else:
+            # For whole copies that nobody else is to look after.
+            keep_own_root(str(self.path))
+
+    def _take(self, folder: Path) -> Path:
+        problem: OSError | None = None
+        for place in (folder, Path(tempfile.gettempdir(), f"mltd-{os.getuid()}")):
+            try:
+                return self._first_free(place)
+            except OSError as error:
+                problem = problem or error
+        reason = problem.strerror if problem is not None else ""
+        raise InputError(
+            f"remote logs cannot be copied into {folder}: {reason}",
+            hint="`export XDG_CACHE_HOME=DIRECTORY` to one that can be written",
+        )
+
+    def _first_free(self, folder: Path) -> Path:
+        private_folder(folder)
+        if folder.stat().st_uid != os.geteuid():
+            raise PermissionError(0, f"{folder} is not yours")
+        for number in range(1, MOST_AT_ONCE + 1):
+            place = folder / f"{FOLDER}{number}"
+            lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(lock)
+                continue
+            self._lock = lock
+            shutil.rmtree(place, ignore_errors=True)
+            private_folder(place)
+            return Path(os.path.realpath(place))
+        raise FileExistsError(0, f"{MOST_AT_ONCE} apps use it")
+
+    def close(self) -> None:
+        """Remove the copies."""
+        if self._lock < 0:
+            return
+        shutil.rmtree(self.path, ignore_errors=True)
+        forget_own_root(str(self.path))
+        if os.environ.get(VARIABLE) == str(self.path):
+            del os.environ[VARIABLE]
+        with contextlib.suppress(OSError):
+            os.close(self._lock)
+        self._lock = -1
+
+    def __enter__(self) -> Self:
+        """Keep copies for the length of a `with` block."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Remove them."""
+        self.close()

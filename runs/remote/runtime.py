@@ -1,0 +1,105 @@
+"""The private directory for the sockets by which connections are shared."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from .problems import LinkError, LinkKind
+
+LONGEST = 107 if sys.platform == "linux" else 103
+"""Bytes in the name of a socket."""
+NAME = 16
+"""Bytes in the names of our sockets."""
+SUFFIX = 17
+"""A dot and 16 characters, which ssh adds while it makes the socket."""
+LAST_RESORT = Path("/tmp")
+ADVICE = "`export XDG_RUNTIME_DIR=DIRECTORY` to a short, local one of your own, of mode 0700"
+
+_NOBODY = 65534
+"""Whom the system's own directories belong to, as seen from some containers."""
+
+
+def runtime_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """A directory that only we can look into, made if need be; `LinkError` if there can be none."""
+    reasons: dict[str, None] = {}
+    for folder, must_be_private in _candidates(environment):
+        reason = _unfitness(folder, must_be_private)
+        if not reason:
+            return folder
+        reasons[reason] = None
+    raise LinkError(
+        f"there is no place for the socket of a connection: {', and '.join(reasons)}",
+        hint=ADVICE,
+        kind=LinkKind.CONFIGURATION,
+    )
+
+
+def socket_room(folder: Path) -> int:
+    """Bytes that the name of a socket in this directory leaves unused; negative if too long."""
+    return LONGEST - len(os.fsencode(folder)) - len("/") - NAME - SUFFIX
+
+
+def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[Path, bool]]:
+    """Directories, and whether the one above belongs to us alone."""
+    own = environment.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(own):
+        yield Path(own, "mltd-tui"), True
+    name = f"mltd-tui-{os.geteuid()}"
+    passing = environment.get("TMPDIR", "")
+    if os.path.isabs(passing):
+        yield Path(passing, name), False
+    yield LAST_RESORT / name, False
+
+
+def _unfitness(folder: Path, must_be_private: bool) -> str:
+    """Why the directory cannot be used; it exists if there is no reason."""
+    if (room := socket_room(folder)) < 0:
+        return f"{folder} is {-room} bytes too long for a socket"
+    if "${" in str(folder):
+        return f"ssh would read a variable in {folder}"
+    try:
+        reason = _openness(folder.parent, must_be_private)
+        if not reason:
+            _make(folder)
+            reason = _strangeness(folder)
+    except OSError as error:
+        reason = f"{folder}: {error.strerror or error}"
+    return reason
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        return
+    folder.chmod(0o700)  # the umask and inherited rights have had their say
+
+
+def _openness(parent: Path, must_be_private: bool) -> str:
+    """Could somebody else put a directory of their own in the place of ours?"""
+    status = parent.stat()
+    is_ours = status.st_uid == os.geteuid()
+    if must_be_private and not is_ours:
+        return f"{parent} (XDG_RUNTIME_DIR) is not yours"
+    if must_be_private and status.st_mode & 0o077:
+        return f"others may look into {parent} (XDG_RUNTIME_DIR)"
+    if not (is_ours or status.st_uid in (0, _NOBODY)):
+        return f"{parent} belongs to another user"
+    if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
+        return f"others may replace what is in {parent}"
+    return ""
+
+
+def _strangeness(folder: Path) -> str:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{folder} is not a directory; remove it"
+    if status.st_uid != os.geteuid():
+        return f"{folder} belongs to another user"
+    if status.st_mode & 0o077:
+        return f"others may look into {folder}; `chmod 700` it"
+    return ""
