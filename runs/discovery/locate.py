@@ -10,6 +10,7 @@ import stat
 from ..errors import InputError
 from ..sources.inputs import open_bytes
 from .grouping import group_runs
+from .neighbours import adopt, adopt_logs, join, run_in
 from .purposes import (
     HEAD_BYTES,
     Inspector,
@@ -18,6 +19,7 @@ from .purposes import (
     is_config_name,
     is_structured,
 )
+from .recordings import is_recording_name, recordings_beside
 from .run_files import Discovery, Purpose, RunFile, RunFiles, natural_key, sorted_files
 from .stems import counterparts
 from .tree import Limits, scan
@@ -27,6 +29,8 @@ COMPANIONS = (
     "opt.yaml",
 )  # fmt: skip
 MOST_MATCHES = 20_000
+MOST_LOOKED_AROUND = 50
+"""Matches of a pattern up to which the neighbourhood of each is looked at, too."""
 _GLOB_CHARACTERS = "*?["
 _LIKE_JOBS = ("job:", *"0123456789")
 """How names of jobs begin."""
@@ -40,6 +44,13 @@ def discover(what: str) -> list[RunFiles]:
 def explore(what: str, *, limits: Limits | None = None) -> Discovery:
     """The runs behind a name, and notes about what was left out."""
     limits = limits or Limits()
+    if ":" in what and "\0" not in what:
+        from ..remote.address import parse_address
+
+        if (address := parse_address(what)) is not None:
+            from ..remote.links import links
+
+            return links().explore(address, limits)
     path = os.path.expanduser(what)
     if not what.strip() or "\0" in what:
         raise InputError("an empty name stands for no run", hint="give a file or a directory")
@@ -50,11 +61,13 @@ def explore(what: str, *, limits: Limits | None = None) -> Discovery:
         from .jobs import explore_job
 
         if (of_job := explore_job(what)) is not None:
+            for run in of_job.runs[:MOST_LOOKED_AROUND]:
+                adopt(run)
             return of_job
     return _explore_path(path, limits)
 
 
-def _explore_path(path: str, limits: Limits) -> Discovery:
+def _explore_path(path: str, limits: Limits, *, looks_around: bool = True) -> Discovery:
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -66,7 +79,12 @@ def _explore_path(path: str, limits: Limits) -> Discovery:
         ) from None
     if stat.S_ISDIR(status.st_mode):
         return _explore_directory(path, limits)
-    return Discovery([_run_of_file(path, status.st_mode)])
+    run = _run_of_file(path, status.st_mode)
+    if looks_around:
+        adopt(run)
+        beside = [RunFile(other, Purpose.METRICS) for other in recordings_beside(path)]
+        run.files = sorted_files([*run.files, *beside])
+    return Discovery([run])
 
 
 def _explore_directory(path: str, limits: Limits) -> Discovery:
@@ -79,7 +97,11 @@ def _explore_directory(path: str, limits: Limits) -> Discovery:
         ) from None
     root, notes = scan(path, limits)
     inspector = Inspector()
-    runs = group_runs(root, inspector)
+    runs = join(group_runs(root, inspector))
+    if len(runs) == 1:
+        adopt_logs(runs[0])
+    elif not runs and (alone := run_in(path)) is not None:
+        runs = [alone]
     notes += inspector.notes
     if not runs:
         raise InputError(
@@ -133,7 +155,8 @@ def _missing(path: str) -> InputError:
 
 
 def _explore_glob(pattern: str, limits: Limits) -> Discovery:
-    matches = expand_glob(pattern, limits)
+    # Logs first: each takes the recording that belongs to it.
+    matches = sorted(expand_glob(pattern, limits), key=is_recording_name)
     found = Discovery([])
     taken: set[str] = set()
     problems: list[InputError] = []
@@ -143,7 +166,7 @@ def _explore_glob(pattern: str, limits: Limits) -> Discovery:
         if place in taken or is_checkpoint_name(name) or is_config_name(name):
             continue
         try:
-            inner = _explore_path(path, limits)
+            inner = _explore_path(path, limits, looks_around=len(matches) <= MOST_LOOKED_AROUND)
         except InputError as problem:
             problems.append(problem)
             continue

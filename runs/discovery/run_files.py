@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..schedulers.job import Job
 
 _NUMBER = re.compile(r"(\d+)")
 
@@ -34,6 +38,8 @@ class RunFiles:
     name: str
     root: str
     files: list[RunFile] = field(default_factory=list)
+    job: Job | None = None
+    """The job that writes these files, if a scheduler knows it."""
 
     def paths(self, *purposes: Purpose) -> list[str]:
         """Paths of the files for these purposes, in order."""

@@ -11,6 +11,7 @@ _SUFFIX = re.compile(
 _PBS_SUFFIX = re.compile(r"\.[oe](\d+)$")
 _ROTATION = re.compile(r"(\.(?:log|out|err))\.\d{1,3}$", re.IGNORECASE)
 _RANK = re.compile(r"[-_.]?(?:rank|worker|workerlog|node)[-_.]?\d+(?=$|[-_.])", re.IGNORECASE)
+_PROBE = re.compile(r"(?:^|[-_.])(?:mltd[-_.])?probe(?:-\d+)?$", re.IGNORECASE)
 _STREAM = re.compile(r"(?:^|[-_.])(?:stdout|stderr|out|err)$", re.IGNORECASE)
 _TIMESTAMP = re.compile(r"\d{8}[-_]\d{4,6}|\d{4}-\d\d-\d\d[-_T]\d\d[-_:]?\d\d(?:[-_:]?\d\d)?")
 
@@ -41,11 +42,11 @@ def plain_name(name: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """What is left of a file name without its type, stream, rank and rotation."""
+    """What is left of a file name without its type, stream, rank, rotation and `probe`."""
     stem = _ROTATION.sub(r"\1", plain_name(name))
     stem = _PBS_SUFFIX.sub(r"-\1", stem)
     stem = _RANK.sub("", stem)
-    stem = _SUFFIX.sub("", stem)
+    stem = _PROBE.sub("", _SUFFIX.sub("", stem))
     return _STREAM.sub("", stem)
 
 

@@ -90,7 +90,7 @@ class RealSlurm:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
         assert done.returncode == 0, f"{arguments}: {done.stderr or done.stdout}"
@@ -116,7 +116,7 @@ class RealSlurm:
         """Take the node down, with all that runs on it, and give it back."""
         self.call("scontrol", "update", f"nodename={self.host}", "state=down", "reason=test")
         yield
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while "down" in self.call("sinfo", "--noheader", "-o", "%T"):
             assert time.monotonic() < deadline
             with contextlib.suppress(AssertionError):  # it may have come back by itself meanwhile
@@ -160,7 +160,7 @@ def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def _await_node(slurm: RealSlurm, daemons: list[subprocess.Popen[bytes]]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and all(daemon.poll() is None for daemon in daemons):
         asked = subprocess.run(
             ["sinfo", "--noheader", "-o", "%T"],
@@ -225,10 +225,10 @@ def _end_jobs(slurm: RealSlurm) -> None:
 def _end(daemon: subprocess.Popen[bytes]) -> None:
     daemon.send_signal(signal.SIGTERM)
     try:
-        daemon.wait(10)
+        daemon.wait(60)
     except subprocess.TimeoutExpired:
         daemon.kill()
-        daemon.wait(10)
+        daemon.wait(60)
 
 
 @pytest.fixture(scope="session")

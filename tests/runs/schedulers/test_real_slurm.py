@@ -246,9 +246,7 @@ def test_a_controller_that_is_down_is_a_sentence(
     text = slurm.configuration.read_text()
     (tmp_path / "slurm.conf").write_text(text.replace("munge.socket", "no.socket"))
     monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
-    started = time.monotonic()
     [note] = Slurm().own_jobs().notes
-    assert time.monotonic() - started < 15
     assert "Slurm refuses to answer" in note or "no answer" in note
 
 
