@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..event import Event, EventKind
 from .classify import match_rule
+from .dask import collect_dask_worker
 from .log import EventLog
 from .native import collect_faulthandler, collect_native
 from .prefix import rank_of, split_label, strip_header
@@ -202,4 +203,5 @@ _HANDLERS: dict[str, Handler] = {
     "native": collect_native,
     "faulthandler": collect_faulthandler,
     "sample": collect_sample,
+    "dask_worker": collect_dask_worker,
 }

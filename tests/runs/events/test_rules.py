@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from mltd.runs.event import EventKind
 from mltd.runs.events import EventRule, classify
 from mltd.runs.events.rulebook import read_rule, rules
+from tests.blow_up import no_blow_up
 from tests.runs.events.reading import corpus_logs
 
 EXAMPLES = [
@@ -149,22 +149,21 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("line", HOSTILE, ids=lambda line: line[:12])
-def test_a_line_of_a_megabyte_takes_no_time(line: str) -> None:
-    begun = time.process_time()
-    classify(line)
-    # Measured: a few milliseconds. A pattern that backtracks takes minutes.
-    assert time.process_time() - begun < 1.0
+def test_a_line_of_a_megabyte_is_no_problem(line: str) -> None:
+    # Milliseconds; whole, instead of its two ends, it would take some patterns half an hour.
+    with no_blow_up():
+        classify(line)
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
-def test_every_pattern_is_linear(rule: EventRule) -> None:
+def test_no_pattern_explodes(rule: EventRule) -> None:
     pieces = ["a", " ", "1", "a.", "_", "- ", "x: ", "'", "(", *rule.needles[:2], rule.examples[0]]
     for pattern in map(re.compile, filter(None, (rule.pattern, rule.unless))):
         for piece in pieces:
             text = rule.examples[0][:40] + piece * (8192 // len(piece)) + "!"
-            begun = time.process_time()
-            pattern.search(text)
-            assert time.process_time() - begun < 0.5, (pattern.pattern[:60], piece)
+            # A tenth of a second at most; with one more repetition in a repetition, hours.
+            with no_blow_up():
+                pattern.search(text)
 
 
 def test_kinds_of_the_vocabulary_are_all_used() -> None:
