@@ -62,6 +62,13 @@ _PARTS = (
         "the pod reaches the state Running and stays there",
     ),
     _Part(
+        "output path",
+        re.compile(r"(?i)output file|work directory"),
+        "write the output to a folder that exists on the compute nodes and is writable there",
+        "mkdir -p logs; sbatch --chdir=$PWD --output=logs/%j.out job.sh",
+        "the log file exists as soon as the job runs",
+    ),
+    _Part(
         "quota",
         re.compile(r"(?i)qos|quota|exceed|maximum|MaxSubmit|violates"),
         "ask for less at a time, or wait until other jobs of yours are through",
@@ -101,7 +108,7 @@ class BadJobRequest:
         """A refusal that names its reason states it."""
         for finding in case.all("orchestration_error"):
             kind = finding.details.get("kind")
-            if kind == "led" or _UNREACHABLE.search(finding.title):
+            if kind in ("led", "lost") or _UNREACHABLE.search(finding.title):
                 continue
             is_stated = kind == "rejected" and bool(_wrong_parts(finding.title))
             yield case.clue(0.92 if is_stated else 0.6, finding.evidence[0], states=is_stated)

@@ -61,7 +61,8 @@ class CancelledByPerson:
             return "the terminal or connection from which the run was started was closed"
         if ended is not None and ended.authority == SIGNAL:
             return "somebody or something ended the run with a signal; the log does not say who"
-        return "the job was cancelled by a person or a script, not by an error of its own"
+        by = f"by {ended.user}" if ended is not None and ended.user else "by a person or a script"
+        return f"the job was cancelled {by}, not by an error of its own"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
         """Resume; make it survive the next time."""

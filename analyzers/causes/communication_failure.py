@@ -70,7 +70,10 @@ class CommunicationFailure:
                 yield case.clue(weight, placed.evidence(), states=is_literal)
         yield from self._waiting(case, is_effect=is_effect)
         for finding in case.all("orchestration_error"):
-            if re.search(r"contact|connection|socket timed out|connect", finding.title):
+            is_cut_off = finding.details.get("root") == "network" and finding.is_alarm
+            if is_cut_off or re.search(
+                r"contact|connection|socket timed out|connect|CommClosedError", finding.title
+            ):
                 yield case.clue(0.6, finding.evidence[0])
 
     def _waiting(self, case: Case, *, is_effect: bool) -> Iterator[Clue]:

@@ -19,7 +19,7 @@ from mltd.runs.event import EventKind
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.finding import Basis
+from ..core.finding import Basis, Finding
 from ..core.registry import cause
 from ..core.view import PlacedEvent
 from ..resources.measures import curves_of
@@ -39,7 +39,9 @@ class HostMemoryLimit:
     """Weighs what the system says; growth is the rival."""
 
     id: ClassVar[str] = "host_memory_limit"
-    explains: ClassVar[tuple[str, ...]] = ("host_oom", "disk_full", "dataloader_worker_died")
+    explains: ClassVar[tuple[str, ...]] = (
+        "host_oom", "disk_full", "dataloader_worker_died", "orchestration_error",
+    )  # fmt: skip
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
@@ -51,6 +53,10 @@ class HostMemoryLimit:
                 yield case.clue(0.9, evidence, states=True)
             else:
                 yield case.clue({"states": 0.75, "worker": 0.75}.get(str(how), 0.6), evidence)
+        led = _led(case)
+        if led is not None:
+            is_stated = led.details.get("root") == "memory" and led.details.get("kind") == "lost"
+            yield case.clue(0.88 if is_stated else 0.5, led.evidence[0], states=is_stated)
         full = case.get("disk_full")
         if full is not None and full.details.get("place") == "shm":
             yield case.clue(0.88, full.evidence[0], states=True)
@@ -69,6 +75,9 @@ class HostMemoryLimit:
         """Host memory or shared memory."""
         if _is_shared(case):
             return "shared memory (/dev/shm) is too small for the batches that workers hand over"
+        if case.get("host_oom") is None and (led := _led(case)) is not None:
+            whose = "a Dask worker" if led.details.get("system") == "dask" else "the flow run"
+            return f"{whose} needs more memory than it may use"
         workers = case.setting("workers")
         extra = f" ({workers.path} {workers.value})" if workers is not None else ""
         return f"the job needs more host memory than it may use{extra}"
@@ -77,6 +86,9 @@ class HostMemoryLimit:
         """More memory, fewer copies, none at all."""
         if _is_shared(case):
             yield _more_shared(self.id)
+        elif (led := _led(case)) is not None and led.details.get("system") == "dask":
+            yield _larger_workers(self.id)
+            yield _more_memory(self.id)
         else:
             yield _more_memory(self.id)
         yield fewer_workers(case, self.id)
@@ -95,6 +107,15 @@ class HostMemoryLimit:
                 "resident memory of the process per step (psutil rss): a rise before the kill "
                 "means a leak, a level line a limit that is too low"
             )
+
+
+def _led(case: Case) -> Finding | None:
+    """Processes of an orchestrated run that were lost for memory, or by a kill without a reason."""
+    for finding in case.all("orchestration_error"):
+        root = finding.details.get("root")
+        if finding.is_alarm and (root == "memory" or (not root and finding.number("is_killed"))):
+            return finding
+    return None
 
 
 def _shared(case: Case) -> PlacedEvent | None:
@@ -119,6 +140,18 @@ def _more_memory(addresses: str) -> Fix:
         verify="sacct -j JOB --format=State,MaxRSS,ReqMem after one epoch",
         if_it_fails="if memory reaches the new limit as well, it is not a limit but a leak: log "
         "resident memory per step",
+        is_quick=True,
+    )
+
+
+def _larger_workers(addresses: str) -> Fix:
+    return Fix(
+        addresses=addresses,
+        change="twice the memory per Dask worker: fewer processes in each job, or larger jobs",
+        example="SLURMCluster(cores=8, processes=1, memory='64GB')",
+        expected_impact="no worker goes over its budget; the tasks that were given up end",
+        verify="the worker's own log has no `exceeded 95% memory budget` over one pass",
+        if_it_fails="log the memory inside the task: what grows from task to task is a leak",
         is_quick=True,
     )
 

@@ -46,10 +46,11 @@ class TrackerOffline:
         finding = case.get("unsynced_wandb")
         folder = str(finding.details.get("folder") or "") if finding is not None else ""
         shown = folder or "wandb/offline-run-*"
+        command = str(finding.details.get("command") or "") if finding is not None else ""
         yield Fix(
             addresses=self.id,
             change=f"sync {shown} from a machine with network",
-            example=f"wandb sync {shown}",
+            example=command or f"wandb sync {shown}",
             expected_impact="all logged steps appear in the project within minutes",
             verify="the last step in the web view equals the last one in the log",
             if_it_fails="sync to another run id: wandb sync --id NEW_ID FOLDER",

@@ -20,9 +20,15 @@ def chosen(view: RunView, ended: Ended) -> Statement | None:
 
 
 def report(
-    view: RunView, identity: str, statement: Statement, what: str, severity: Severity
+    view: RunView,
+    identity: str,
+    statement: Statement,
+    what: str,
+    severity: Severity,
+    *,
+    also: str = "",
 ) -> Finding:
-    """The finding; one that the run has survived is information."""
+    """The finding; one that the run has survived is information. `also` ends its title."""
     step = statement.placed.event.step
     step = last_step(view) if step is None else step
     risk = at_risk(view)
@@ -46,7 +52,7 @@ def report(
         evidence.append(risk.saved.evidence())
     return Finding(
         id=identity,
-        title=f"{job} {what}{node}{where}{went_on}{after}",
+        title=f"{job} {what}{node}{where}{went_on}{after}{also}",
         severity=Severity.INFO if statement.is_over else severity,
         confidence=finding_confidence(basis, raw if is_sure else min(raw, basis.ceiling)),
         basis=basis,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mltd.runs.event import EventKind
 from mltd.runs.roles import normalise
 
-from ..core.settings_lookup import Setting
+from ..core.finding import Evidence
+from ..core.job_event import job_evidence
 from ..core.view import PlacedEvent, RunView
 from .memo import once_per_update
 
@@ -93,6 +95,8 @@ class Pace:
     seconds_per_step: float
     elapsed: float
     """Seconds between the first and the last timestamp."""
+    spread: float = 0.0
+    """Relative deviation, where single steps are known."""
 
 
 @once_per_update
@@ -113,10 +117,10 @@ def pace(view: RunView) -> Pace | None:
         first = first[np.isfinite(first)]
         if gone > 0 and made > 0 and len(first):
             return Pace(gone / made, max(0.0, float(moment[-1] - first[0])))
-    return _printed_pace(view)
+    return printed_pace(view)
 
 
-def _printed_pace(view: RunView) -> Pace | None:
+def printed_pace(view: RunView) -> Pace | None:
     """Seconds per step where the log prints them."""
     curve = view.curve("step_time")
     step = last_step(view)
@@ -128,7 +132,11 @@ def _printed_pace(view: RunView) -> Pace | None:
         return None
     is_milli = curve.series.unit == "ms" or bool(_MILLI.search(curve.name))
     seconds = float(np.median(tail)) * (0.001 if is_milli else 1.0)
-    return Pace(seconds, seconds * max(0.0, step)) if 0 < seconds < 86_400 else None
+    if not 0 < seconds < 86_400:
+        return None
+    stretches = [float(np.median(part)) for part in np.array_split(tail, min(8, len(tail)))]
+    spread = float(np.std(stretches)) / max(float(np.mean(stretches)), 1e-12)
+    return Pace(seconds, seconds * max(0.0, step), min(spread, 1.0))
 
 
 def remaining_steps(view: RunView) -> float | None:
@@ -139,14 +147,25 @@ def remaining_steps(view: RunView) -> float | None:
     return max(0.0, planned - last)
 
 
-def time_limit(view: RunView) -> tuple[Setting, float] | None:
-    """The job's time limit as its settings state it, in seconds."""
+class Limit(NamedTuple):
+    """A time limit, what it is called, and who says so."""
+
+    name: str
+    seconds: float
+    evidence: Evidence
+
+
+def time_limit(view: RunView) -> Limit | None:
+    """The job's time limit as its scheduler knows it, else as its settings state it."""
+    job = view.job
+    if job is not None and job.time_limit is not None and np.isfinite(job.time_limit):
+        return Limit("--time", job.time_limit, job_evidence(job)) if job.time_limit > 0 else None
     for setting in view.settings:
         path = normalise(setting.path)
         unit = next((u for name, u in _LIMITS.items() if path.endswith(name)), None)
         seconds = _seconds(setting.value, unit) if unit is not None else None
         if seconds is not None and seconds > 0:
-            return setting, seconds
+            return Limit(setting.path, seconds, setting.evidence)
     return None
 
 

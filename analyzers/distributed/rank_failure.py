@@ -29,6 +29,7 @@ from mltd.runs.event import EventKind
 from ..core.calibration import finding_confidence
 from ..core.failure import failure_evidence, raised, remoteness
 from ..core.finding import Basis, Finding, Severity
+from ..core.job_event import JobEvent
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .collectives import timeouts
@@ -77,6 +78,7 @@ class RankFailure:
         if own is not None:
             evidence.append(failure_evidence(own))
         evidence += [r.placed.evidence() for r in gpu[:3]]
+        evidence += [r.placed.evidence() for r in found if isinstance(r.placed, JobEvent)]
         basis = Basis.OBSERVATION
         return Finding(
             id=self.id,

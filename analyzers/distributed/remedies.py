@@ -7,6 +7,7 @@ from mltd.runs.roles import normalise
 from ..core.case import Case
 from ..core.cause import Fix
 from ..core.settings_lookup import Setting
+from .course import course
 from .progress import at_risk, clock, last_step, pace, remaining_steps, spoken, time_limit
 
 _SAVE = (
@@ -39,27 +40,28 @@ def save_setting(case: Case) -> Setting | None:
 
 def save_more_often(case: Case, addresses: str) -> Fix:
     """A checkpoint at least every half hour, by the run's own speed."""
-    speed, risk, setting = pace(case.view), at_risk(case.view), save_setting(case)
-    steps = 0.0
-    if speed is not None and speed.seconds_per_step > 0:
-        steps = max(1.0, HALF_AN_HOUR / speed.seconds_per_step)
+    seconds, risk, setting = step_seconds(case), at_risk(case.view), save_setting(case)
+    limit = time_limit(case.view)
+    period = min(HALF_AN_HOUR, 0.1 * limit.seconds) if limit is not None else HALF_AN_HOUR
+    often = "half an hour" if period == HALF_AN_HOUR else spoken(period)
+    steps = max(1.0, period / seconds) if seconds else 0.0
     number = setting.number if setting is not None else None
     if setting is not None and number:
         wanted = min(number / 2, steps or number / 2)
         change = f"{setting.path} {number:g} -> {max(1.0, wanted):.0f}"
         example = f"{setting.path}: {max(1.0, wanted):.0f}"
     elif steps:
-        change = f"save a checkpoint every {steps:.0f} steps (about half an hour)"
+        change = f"save a checkpoint every {steps:.0f} steps (about {often})"
         example = f"save_steps: {steps:.0f}"
     else:
-        change = "save a checkpoint at least every half hour"
-        example = "if time.monotonic() - last_save > 1800: save_checkpoint()"
+        change = f"save a checkpoint at least every {often.replace('half an', 'half')}"
+        example = f"if time.monotonic() - last_save > {period:.0f}: save_checkpoint()"
     lost = f"{risk.steps:.10g} steps" if risk.steps else "everything since the last checkpoint"
     return Fix(
         addresses=addresses,
         change=change,
         example=example,
-        expected_impact=f"the next end from outside costs half an hour at most, not {lost}",
+        expected_impact=f"the next end from outside costs {often} at most, not {lost}",
         verify="the newest checkpoint is never older than the interval; a run resumed from it "
         "goes on at the loss where it stopped",
         if_it_fails="if saving takes more than 5 % of the time, save asynchronously or shard it",
@@ -71,18 +73,18 @@ def longer_limit(case: Case, addresses: str) -> Fix:
     """Ask for the time that the rest needs."""
     view = case.view
     speed, rest, limit = pace(view), remaining_steps(view), time_limit(view)
-    needed = rest * speed.seconds_per_step if rest and speed is not None else 0.0
+    needed = rest * (step_seconds(case) or 0.0) if rest else 0.0
     if limit is not None and needed:
-        wanted = max(limit[1], needed * 1.2)
+        wanted = max(limit.seconds, needed * 1.2)
         change = (
-            f"{limit[0].path} {clock(limit[1])} -> {clock(wanted)} for the remaining "
+            f"{limit.name} {clock(limit.seconds)} -> {clock(wanted)} for the remaining "
             f"{rest:.10g} steps"
         )
     elif needed:
         wanted = needed * 1.2
         change = f"resume with --time={clock(wanted)}: {rest:.10g} steps at {speed_of(case)} a step"
     else:
-        known = limit[1] if limit is not None else speed.elapsed if speed is not None else 0.0
+        known = limit.seconds if limit is not None else speed.elapsed if speed is not None else 0.0
         wanted = 2 * known
         shown = f" ({clock(known)} -> {clock(wanted)})" if known else ""
         change = f"resume with twice the time limit{shown}"
@@ -99,10 +101,52 @@ def longer_limit(case: Case, addresses: str) -> Fix:
     )
 
 
+def end_workers_early(addresses: str) -> Fix:
+    """Let Dask workers leave before their jobs are ended."""
+    return Fix(
+        addresses=addresses,
+        change="let each Dask worker leave a few minutes before the time limit of its job",
+        example="SLURMCluster(walltime='01:00:00', worker_extra_args=['--lifetime', '55m', "
+        "'--lifetime-stagger', '4m'])",
+        expected_impact="results are handed over before a job ends; no task is repeated for it",
+        verify="the workers' logs end with `Closing worker gracefully`, not with TIME LIMIT",
+        if_it_fails="give the tasks less work each, so that one fits into what is left of a job",
+        is_quick=True,
+    )
+
+
+def step_seconds(case: Case) -> float | None:
+    """Seconds per step, pauses included where they are known."""
+    way, speed = course(case.view), pace(case.view)
+    if way is not None and way.axis == "step" and way.seconds > 0:
+        return way.seconds
+    return speed.seconds_per_step if speed is not None and speed.seconds_per_step > 0 else None
+
+
 def speed_of(case: Case) -> str:
     """Seconds per step in words."""
-    speed = pace(case.view)
-    return spoken(speed.seconds_per_step) if speed is not None else "its speed"
+    seconds = step_seconds(case)
+    return spoken(seconds) if seconds is not None else "its speed"
+
+
+def extend_running(case: Case, addresses: str) -> Fix | None:
+    """Have the limit of a job that still runs raised; only operators can."""
+    job, way, limit = case.view.job, course(case.view), time_limit(case.view)
+    if job is None or not job.is_running or way is None or limit is None:
+        return None
+    gone = limit.seconds - (job.time_left or 0.0)
+    wanted = clock(max(limit.seconds, gone + 1.2 * way.needed))
+    return Fix(
+        addresses=addresses,
+        change=f"ask the cluster's operators for a longer limit of job {job.id} while it runs: "
+        f"{clock(limit.seconds)} -> {wanted}",
+        example=f"scontrol update JobId={job.id} TimeLimit={wanted}   # operators only",
+        expected_impact=f"the remaining {way.rest:.10g} {way.axis}s finish in this job, in about "
+        f"{spoken(way.needed)}",
+        verify=f"`squeue -j {job.id} -o '%l %L'` shows the new limit and the time left",
+        if_it_fails="if it cannot be raised, let it save before the limit and resume in a new job",
+        is_quick=True,
+    )
 
 
 def signal_before_end(addresses: str) -> Fix:

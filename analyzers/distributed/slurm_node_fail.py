@@ -7,6 +7,7 @@ Fires on:
     log: srun: error: Node failure on n12
     log: slurmstepd: error: *** JOB 1 ON n2 CANCELLED AT 2024-01-01T00:00:00 DUE TO NODE FAILURE ***
     log: State: NODE_FAIL (exit code 0)
+    log: step 1 loss 2.0 | step 2 loss 1.9 ; job: state=NODE_FAIL, nodes=n12
 Stays quiet:
     log: slurmstepd: error: *** JOB 1 ON n2 CANCELLED AT 2024-01-01T00:00:00 DUE TO TASK FAILURE ***
     log: graph has 12 nodes | step 1 loss 2.0 | step 2 loss 1.9 | step 3 loss 1.8

@@ -8,6 +8,7 @@ Fires on:
     log: slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO PREEMPTION ***
     log: TERM_PREEMPT: job killed after preemption.
     log: step 5 loss 2.0 | Spot instance interruption notice received
+    log: step 1 loss 2.0 | step 2 loss 1.9 ; job: state=PREEMPTED
 Stays quiet:
     log: slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***
     log: preemptible: true | step 1 loss 2.0 | step 2 loss 1.9 | step 3 loss 1.8

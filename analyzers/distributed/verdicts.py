@@ -14,6 +14,7 @@ from mltd.runs.event import EventKind
 from mltd.runs.state import RunState
 
 from ..core.failure import remoteness
+from ..core.job_event import JobEvent
 from ..core.view import PlacedEvent, RunView
 from .memo import first_of, once_per_update, open_events
 
@@ -104,12 +105,17 @@ class Statement:
     @property
     def job(self) -> str:
         """Number of the job, empty if the text does not have it."""
+        if isinstance(self.placed, JobEvent):
+            return self.placed.job.id
         found = _JOB.search(self.placed.text[:400])
         return (found[1] or found[2] or "") if found else ""
 
     @property
     def node(self) -> str:
         """Name of the node, empty if the text does not have it."""
+        if isinstance(self.placed, JobEvent):
+            # Of several nodes it does not say which one.
+            return self.placed.job.nodes or "" if len(self.placed.job.node_names) < 2 else ""
         found = _NODE.search(self.placed.text[:600])
         return next((name for name in found.groups() if name), "") if found else ""
 
@@ -125,12 +131,17 @@ def statements(view: RunView) -> list[Statement]:
         if found is not None:
             ended, authority = found
             is_over = is_finished or id(placed.event) not in open_ones
-            by = _BY_USER.search(placed.event.title)
             is_hangup = authority == SIGNAL and bool(_HANGUP.search(placed.event.title))
-            said.append(
-                Statement(placed, ended, authority, is_over, is_hangup, by[1] if by else "")
-            )
+            user = _canceller(placed)
+            said.append(Statement(placed, ended, authority, is_over, is_hangup, user))
     return said
+
+
+def _canceller(placed: PlacedEvent) -> str:
+    if isinstance(placed, JobEvent):
+        return placed.job.cancelled_by or ""
+    by = _BY_USER.search(placed.event.title)
+    return by[1] if by else ""
 
 
 def _judge(placed: PlacedEvent) -> tuple[Ended, int] | None:
@@ -176,10 +187,11 @@ def verdict(view: RunView) -> Statement | None:
     return best
 
 
-def _rank(statement: Statement) -> tuple[bool, int, int]:
+def _rank(statement: Statement) -> tuple[bool, int, bool, int]:
     is_specific = statement.authority >= MESSAGE and statement.ended is not Ended.CANCELLED
     is_stated = is_specific or (statement.authority == STATE and bool(statement.user))
-    return is_stated, statement.authority, -statement.placed.event.line
+    is_record = isinstance(statement.placed, JobEvent)
+    return is_stated, statement.authority, is_record, -statement.placed.event.line
 
 
 def is_aftermath(view: RunView, statement: Statement) -> bool:

@@ -1,9 +1,11 @@
 """config_mismatch: two artifacts of the run disagree about how it was configured.
 
-What it sees: a folder or file name that claims a rate, batch size, seed or model size that the
-    config contradicts; configuration files of one folder with different values; weights whose
-    rows do not fit vocabulary or classes; an exception whose own numbers differ from the
-    configured features or classes; a logged batch size that is not the configured one.
+What it sees: a folder or file name that claims a rate, batch size, seed, weight decay, dropout or
+    model size (`lr1e-3_bs64_seed2`, `lr=0.001,model=gat`) that the config inside contradicts; a
+    batch size that may be one device's share of the other is no contradiction; configuration
+    files of one folder with different values; weights whose rows do not fit vocabulary or
+    classes; an exception whose own numbers differ from the configured features or classes; a
+    logged batch size that is not the configured one.
 Why it matters: results are filed under settings that were never used, or the run trains
     something else than was meant.
 Fires on:

@@ -32,7 +32,7 @@ def running(folder: Path, total: int, config: dict[str, object]) -> Run:
 
 def test_a_limit_that_comes_too_early_is_foreseen(tmp_path: Path) -> None:
     told = diagnose(running(tmp_path, 600, {"slurm": {"time": "02:00:00"}}))
-    found = finding(told, "slurm_timeout")
+    found = finding(told, "time_limit_ahead")
     assert found.severity is Severity.WARNING
     assert "near step 121" in found.title
     (best, *_) = told.root_causes
@@ -53,13 +53,13 @@ def test_a_limit_that_comes_too_early_is_foreseen(tmp_path: Path) -> None:
 def test_enough_time_or_an_unknown_limit_is_no_finding(
     tmp_path: Path, total: int, config: dict[str, object]
 ) -> None:
-    assert severity(diagnose(running(tmp_path, total, config)), "slurm_timeout") is None
+    assert severity(diagnose(running(tmp_path, total, config)), "time_limit_ahead") is None
 
 
 def test_a_recording_has_no_time_left_to_run_out_of(tmp_path: Path) -> None:
     run = running(tmp_path, 600, {"slurm": {"time": "02:00:00"}})
     run.is_over = True
-    assert severity(diagnose(run), "slurm_timeout") is None
+    assert severity(diagnose(run), "time_limit_ahead") is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import cProfile
+import inspect
+import pstats
 from typing import Any
 
 import pytest
@@ -12,6 +14,10 @@ from hypothesis import strategies as st
 from mltd.analyzers.core.registry import registry
 from mltd.analyzers.core.view import RunView
 from mltd.analyzers.diagnosis import Diagnostician, diagnose, examine
+from mltd.analyzers.distributed.collectives import timeouts
+from mltd.analyzers.distributed.dask_workers import workers
+from mltd.analyzers.distributed.reports import reports
+from mltd.analyzers.distributed.verdicts import statements, verdict
 from mltd.runs.ingest import FileFeed
 from mltd.runs.run import Run
 from tests.analyzers.distributed.test_ended_from_outside import SAID
@@ -84,7 +90,7 @@ def test_healthy_points_after_a_message_never_raise_a_confidence() -> None:
     assert all(after[i] <= before[i] for i in OURS & after.keys() & before.keys())
 
 
-def test_thousands_of_messages_are_judged_at_once() -> None:
+def test_what_takes_long_in_thousands_of_messages_is_worked_out_once() -> None:
     # Names differ, so that nothing is counted as a repetition.
     names = ["".join(chr(97 + n // 26**k % 26) for k in range(3)) for n in range(3000)]
     text = "".join(f"srun: error: n{name}: task {name}: failed for {name}\n" for name in names)
@@ -92,11 +98,17 @@ def test_thousands_of_messages_are_judged_at_once() -> None:
     view = RunView(run)
     ours = [part for part in registry().analyzers.values() if part.id in OURS]
     failed: list[str] = []
-    begun = time.process_time()
-    examine(view, ours, failed)
-    # Measured: half a second; without the memo of the family it takes several.
-    assert time.process_time() - begun < 3
+    profile = cProfile.Profile()
+    profile.runcall(examine, view, ours, failed)
     assert failed == []
+    calls = {
+        place: figures[1]
+        for place, figures in pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]
+    }
+    for question in (timeouts, workers, reports, statements, verdict):
+        # The question itself, below what remembers its answer.
+        code = inspect.unwrap(question).__code__
+        assert calls[code.co_filename, code.co_firstlineno, code.co_name] == 1, code.co_name
 
 
 def test_every_id_of_the_family_is_registered() -> None:

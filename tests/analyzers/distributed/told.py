@@ -12,6 +12,8 @@ OURS = frozenset(
         "nccl_timeout",
         "rank_failure",
         "slurm_timeout",
+        "time_limit_ahead",
+        "job_failed",
         "slurm_preempted",
         "slurm_node_fail",
         "slurm_cancelled",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import tomllib
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from mltd.analyzers.errors.book import entries, match
 from mltd.runs.event import Event, EventKind
+from tests.blow_up import no_blow_up
 
 from .told_log import alarms, diagnosis_of, traceback
 
@@ -68,11 +68,11 @@ def test_prose_and_code_that_mention_a_message_are_quiet(form: str) -> None:
     assert not {entry.finding for entry in entries()} & set(alarms(found))
 
 
-def test_patterns_are_fast_on_long_messages() -> None:
+def test_no_long_message_makes_a_pattern_explode() -> None:
     texts = ["size of tensor must match expected index not found " * 80]
     texts += ["a_b-c.d/e " * 400, "(" * 3900, "no data not found in /a/b " * 150, "'a' " * 999]
     for text in texts:
         for kind in ("ValueError", "KeyError"):
-            began = time.perf_counter()
-            match(Event(EventKind.EXCEPTION, text, 1, text=text, exception=kind, message=text))
-            assert time.perf_counter() - began < 1.0, text[:40]
+            # A tenth of a second at most; a repetition in a repetition takes hours.
+            with no_blow_up():
+                match(Event(EventKind.EXCEPTION, text, 1, text=text, exception=kind, message=text))
