@@ -7,17 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .bridge import Bridge
-from .engine.protocol import (
-    CompareRequest,
-    Comparison,
-    Curves,
-    News,
-    Open,
-    Rows,
-    RunsFound,
-    SeriesChanged,
-    Survey,
-)
+from .engine.curve_protocol import CompareRequest, Comparison, Curves
+from .engine.protocol import JobsAsked, News, Open, Rows, RunsFound, SeriesChanged, Survey
 from .noticing import NoticingApp
 from .recent import RecentRuns
 from .screens.main import MainScreen
@@ -43,6 +34,7 @@ class PickingApp(NoticingApp):
     recent: RecentRuns | None
     """None if what is opened is not worth remembering."""
     picker: RunPicker | None = None
+    _jobs_asked: JobsAsked | None = None
     _comparing: CompareScreen | None = None
     _compared_curves: CurvesPane | None = None
     _compared: tuple[int, ...] = ()
@@ -66,6 +58,10 @@ class PickingApp(NoticingApp):
                 self._found_runs(news)
             case Rows() if self.picker is not None:
                 self.picker.update_rows(news.rows)
+            case JobsAsked():
+                self._jobs_asked = news
+                if self.picker is not None:
+                    self.picker.set_jobs(news)
             case Comparison() if self._comparing is not None and news.ticket == COMPARED:
                 self._comparing.set_comparison(news)
             case Curves() if self._comparing is not None:
@@ -131,6 +127,8 @@ class PickingApp(NoticingApp):
             directories=directories,
             current=current,
             left_out=left_out,
+            asked=self._jobs_asked,
+            are_jobs_first=self.book.are_jobs_first,
         )
         self.push_screen(self.picker, closed)
 
@@ -153,11 +151,38 @@ class PickingApp(NoticingApp):
 
     def _with_path(self, typed: str, chosen: Callable[[int | None], None]) -> None:
         path = os.path.abspath(os.path.expanduser(typed))
-        if os.path.lexists(path):
+        if typed.startswith("job:"):
+            self.with_run(typed, chosen)
+            return
+        if ":" in typed and not os.path.lexists(path):
+            self._with_remote(typed, chosen)
+        elif os.path.lexists(path):
             self.with_run(path, chosen)
         else:
             self.complain(f"there is no {path}")
             chosen(None)
+
+    def _with_remote(self, typed: str, chosen: Callable[[int | None], None]) -> None:
+        from mltd.runs.errors import InputError
+        from mltd.runs.remote.address import parse_address
+        from mltd.runs.remote.names import mirror_root, url_of
+
+        try:
+            address = parse_address(typed)
+        except InputError as problem:
+            self.complain(str(problem))
+            chosen(None)
+            return
+        if address is None:
+            self.complain(f"there is no {typed}")
+            chosen(None)
+        elif not mirror_root() or not address.path.startswith(b"/"):
+            # Whatever ssh has to ask, it can only ask in the plain terminal.
+            self.complain(f"open it from the command line: mltd-tui {typed}")
+            chosen(None)
+        else:
+            path = f"{mirror_root()}/{address.host.folder}{os.fsdecode(address.path)}"
+            self.with_run(url_of(path), chosen)
 
     # -- runs that were named later -------------------------------------------------------
 
@@ -172,8 +197,10 @@ class PickingApp(NoticingApp):
 
     def _number_at(self, location: str) -> int | None:
         rows = self.book.rows
+        job_id = location.removeprefix("job:")
         for number, row in rows.items():
-            if location in row.logs:
+            is_named = job_id != location and row.job is not None and row.job.id == job_id
+            if is_named or location in row.logs:
                 return number
         inside = [number for number, row in rows.items() if row.path == location]
         return inside[0] if len(inside) == 1 else None
@@ -210,3 +237,14 @@ class PickingApp(NoticingApp):
             self.main_screen.fill_curves(curves, self._compared)
 
         self._pick(chosen, "Draw over them", left_out=self.book.selected)
+
+
+def is_about_jobs(wish: Open) -> bool:
+    """True if jobs are what the user came for: nothing was named, or nothing else."""
+    return wish.is_survey or all(_is_job(name) for name in wish.names)
+
+
+def _is_job(name: str) -> bool:
+    """A job by its number; what else may have such a name is a file."""
+    is_number = name[:1].isdigit() and name.replace("_", "").replace("+", "").isdigit()
+    return name.startswith("job:") or (is_number and not os.path.lexists(name))

@@ -41,7 +41,9 @@ class RecentRuns:
         )
 
     def remember(self, path: str) -> None:
-        """Put a path first."""
+        """Put a path first; none of another host, for opening it again would ask for a log-in."""
+        if "://" in path:
+            return
         path = os.path.abspath(path)
         if not _is_usable(path):
             return

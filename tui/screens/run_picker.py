@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,13 +17,14 @@ from textual.getters import query_one
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from ..engine.protocol import RunRow
+from ..engine.protocol import JobsAsked, RunRow
 from ..escaping import printable
-from ..run_list import Heading, Order, arrange, state_word
+from ..job_text import described, headline_of
+from ..run_list import Heading, Line, Order, Place, arrange, state_word
 from ..widgets.run_table import RunTable
 
-_AGES_EVERY = 10.0
-"""Seconds; ages are shown in minutes."""
+_AGES_EVERY = 5.0
+"""Seconds; ages are shown in minutes, but for the moment at which jobs were asked for."""
 _LONGEST_FILTER = 200
 
 
@@ -50,6 +52,8 @@ class RunPicker(ModalScreen[int | str | None]):
         directories: Sequence[str] = (),
         current: int | None = None,
         left_out: int | None = None,
+        asked: JobsAsked | None = None,
+        are_jobs_first: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
@@ -61,8 +65,7 @@ class RunPicker(ModalScreen[int | str | None]):
         """A run that makes no sense to pick."""
         self._rows = self._offered(rows)
         self._caption = title
-        self._directories = tuple(directories)
-        """Runs that are in none of these were opened lately elsewhere."""
+        self._place = Place(tuple(directories), are_jobs_first, asked)
         self._current = current
         """The run to point at first."""
         self._clock = clock
@@ -72,7 +75,9 @@ class RunPicker(ModalScreen[int | str | None]):
         with Vertical(id="picker") as dialog:
             dialog.border_title = Content(printable(self._caption))
             yield Static(id="picker-filter", markup=False)
-            yield RunTable(clock=self._clock, id="picker-runs")
+            yield RunTable(
+                clock=self._clock, are_jobs_first=self._place.are_jobs_first, id="picker-runs"
+            )
             yield Static(id="picker-more", markup=False)
             yield Footer(compact=True, show_command_palette=False)
 
@@ -97,16 +102,23 @@ class RunPicker(ModalScreen[int | str | None]):
         if self.is_mounted and self.is_attached:
             self._arrange()
 
+    def set_jobs(self, asked: JobsAsked) -> None:
+        """The schedulers were asked for the user's jobs."""
+        self._place = replace(self._place, asked=asked)
+        if self.is_mounted and self.is_attached:
+            self._arrange()
+
     def _offered(self, rows: Sequence[RunRow]) -> dict[int, RunRow]:
         return {row.run: row for row in rows if row.run != self._left_out}
 
     def _arrange(self, *, from_top: bool = False) -> None:
-        lines = arrange(self._rows.values(), self.wanted, self.order, self._directories)
+        lines = arrange(self._rows.values(), self.wanted, self.order, self._place)
         self.table.set_empty(self._excuse())
-        self.table.set_lines(lines, from_top=from_top)
+        self.table.set_lines(lines, from_top=from_top or self._have_jobs_come(lines))
         shown = sum(not isinstance(line, Heading) for line in lines)
         filtered = f"{shown:,} of " if self.wanted else ""
-        runs = "1 run" if len(self._rows) == 1 else f"{len(self._rows):,} runs"
+        known = sum(not row.is_gone for row in self._rows.values())
+        runs = "1 run" if known == 1 else f"{known:,} runs"
         counted = f"{filtered}{runs}, {self.order.described}"
         dialog = self.query_one("#picker", Vertical)
         # Setting it draws the whole dialog again, even to the same text.
@@ -115,20 +127,28 @@ class RunPicker(ModalScreen[int | str | None]):
         typed = Content.assemble(
             ("filter ", "$quiet"), (printable(self.wanted), "bold"), ("▏", "$quiet")
         )
-        hint = Content.assemble(("type to filter by name, state or finding", "$quiet"))
+        has_jobs = any(row.job is not None for row in self._rows.values())
+        what = "job, name, state, node or finding" if has_jobs else "name, state or finding"
+        hint = Content.assemble((f"type to filter by {what}", "$quiet"))
         self._say("#picker-filter", typed if self.wanted else hint)
+
+    def _have_jobs_come(self, lines: list[Line]) -> bool:
+        """True if jobs are above everything now, and the user has not gone anywhere yet."""
+        if self.table.has_moved or self._current is not None or not self._place.are_jobs_first:
+            return False
+        return _has_job(lines) and not _has_job(self.table.lines)
 
     def _excuse(self) -> str:
         if self._is_path:
             return f"Enter opens {self.wanted}"
         if self._rows:
             return f"no run matches “{self.wanted}”: Esc clears the filter, a whole path opens it"
-        place = ", ".join(self._directories) or os.getcwd()
+        place = ", ".join(self._place.directories) or os.getcwd()
         return f"no runs under {place}: give a log file, or start in the directory of your runs"
 
     @property
     def _is_path(self) -> bool:
-        return "/" in self.wanted or self.wanted.startswith("~")
+        return "/" in self.wanted or self.wanted.startswith(("~", "job:"))
 
     def action_open_path(self) -> None:
         """Open what was typed, if it is a path and no run is called so."""
@@ -211,10 +231,17 @@ class RunPicker(ModalScreen[int | str | None]):
         if row is None:
             self._say("#picker-more", Content(""))
             return
-        verdict = row.headline or (state_word(row) if not row.state else f"{row.health}")
+        said = headline_of(row, self._clock())
+        verdict = said or (state_word(row) if not row.state else f"{row.health}")
         colour = "$quiet" if row.health == "unknown" else f"$severity-{row.health}"
         path = os.path.join(row.path, "")
+        if row.job is not None:
+            path = f"{next(described(row.job, self._clock()))}  {path}"
         self._say(
             "#picker-more",
             Content.assemble((printable(verdict), colour), "\n", (printable(path), "$quiet")),
         )
+
+
+def _has_job(lines: list[Line]) -> bool:
+    return any(not isinstance(line, Heading) and line.job is not None for line in lines[:2])

@@ -16,12 +16,19 @@ from textual.message import Message
 
 from ..cells import fitted, fitted_middle, fitted_right
 from ..engine.protocol import Health, RunRow
+from ..job_text import OLD_SECONDS, headline_of, label_of, share_of, state_of, time_of
 from ..palette import style
 from ..quantities import short_age, short_count, short_value
-from ..run_list import Heading, Line, state_word
+from ..run_list import Heading, Line
 from ..sparkline import BAD, sparkline
+from ..wording import age, percent
 from .line_table import LineTable
+from .run_columns import TIME_WITH_SHARE, RunColumns, lay_out
 
+LEAST_FOR_BOTH = 8
+"""Cells below which a share says more than a step without its total."""
+JUST_NOW = 5.0
+"""Seconds; the list is not drawn more often than that."""
 HEALTH_GLYPHS = {
     Health.CRITICAL: "✖",
     Health.WARNING: "▲",
@@ -29,41 +36,6 @@ HEALTH_GLYPHS = {
     Health.FINE: "✔",
     Health.UNKNOWN: "?",
 }
-_STATES = {
-    "running": ("▶", "severity-info"),
-    "finished": ("✔", "severity-fine"),
-    "failed": ("✖", "severity-critical"),
-    "stalled": ("■", "severity-warning"),
-    "unknown": ("?", "quiet"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class RunColumns:
-    """How wide each column is; 0 for one that there is no room for."""
-
-    name: int
-    state: int
-    progress: int
-    loss: int
-    trend: int
-    age: int
-    headline: int
-    gap: int
-
-
-def lay_out(width: int, longest_name: int) -> RunColumns:
-    """Columns for a width: all of them from 72 on, and the longer ones longer from 110 on."""
-    gap = 1 if width < 110 else 2
-    trend = 24 if width >= 150 else 12 if width >= 110 else 8 if width >= 72 else 0
-    progress = 15 if width >= 110 else 10
-    fixed = 3 + 10 + progress + 7 + trend + 4 + gap * (4 if not trend else 5)
-    room = max(8, width - fixed)
-    # A name is known by its ends, a finding only by most of its words.
-    name = min(max(longest_name, 8), max(8, room - gap - max(12, room // 2 - 2)))
-    if room - gap - name < 10:
-        return RunColumns(room, 10, progress, 7, trend, 4, 0, gap)
-    return RunColumns(name, 10, progress, 7, trend, 4, room - gap - name, gap)
 
 
 class RunTable(LineTable):
@@ -87,12 +59,23 @@ class RunTable(LineTable):
 
         row: RunRow | None
 
-    def __init__(self, *, clock: Callable[[], float] = time.time, id: str | None = None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.time,
+        are_jobs_first: bool = True,
+        id: str | None = None,  # noqa: A002 - Textual's name for it
+    ) -> None:
         super().__init__(id=id)
         self.lines: list[Line] = []
         self._clock = clock
+        self._are_jobs_first = are_jobs_first
+        self.has_moved = False
+        """The user has gone to another line."""
         self._longest_name = 0
-        self._ages: dict[int, str] = {}
+        self._has_jobs = False
+        self._told: dict[int | str, str] = {}
+        """What was drawn of each line that changes with the time."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Letters filter, and the way up is not the way to the command palette."""
@@ -110,7 +93,9 @@ class RunTable(LineTable):
         """Show these; the cursor stays on its run if that is still there."""
         before, self.lines = self.lines, lines
         was = before[self.cursor] if self.cursor < len(before) else None
-        longest = max((len(line.name) for line in lines if isinstance(line, RunRow)), default=0)
+        runs = [line for line in lines if isinstance(line, RunRow)]
+        longest = max((len(self._label(row)) for row in runs), default=0)
+        has_jobs = any(row.job is not None for row in runs)
         if [_key(line) for line in before] == [_key(line) for line in lines]:
             changed = [n for n, line in enumerate(lines) if line != before[n]]
         else:
@@ -120,8 +105,8 @@ class RunTable(LineTable):
             self.set_count(len(lines), 0 if from_top else self.cursor if known is None else known)
         for number in changed:
             self.refresh_item(number)
-        if longest != self._longest_name:
-            self._longest_name = longest
+        if (longest, has_jobs) != (self._longest_name, self._has_jobs):
+            self._longest_name, self._has_jobs = longest, has_jobs
             self.refresh()
         if was != self.current:
             self.cursor_moved()
@@ -134,13 +119,18 @@ class RunTable(LineTable):
                 self.cursor_moved()
 
     def tick(self) -> None:
-        """Draw the runs again whose age reads differently by now."""
+        """Draw the lines again that read differently by now."""
         top = self.scroll_offset.y
         for number, line in enumerate(self.lines[top : top + self.page], top):
-            if isinstance(line, RunRow) and self._ages.get(line.run) != self._age(line):
+            if self._told.get(_key(line)) != self._timely(line):
                 self.refresh_item(number)
 
     # -- wishes ------------------------------------------------------------------------------
+
+    def move_to(self, number: int, direction: int = 1) -> None:
+        """Put the cursor on a run, as somebody wants it."""
+        self.has_moved = True
+        super().move_to(number, direction)
 
     def cursor_moved(self) -> None:
         """Tell which run it is on."""
@@ -168,11 +158,12 @@ class RunTable(LineTable):
 
     def draw_heading(self, width: int) -> Sequence[Segment]:
         """Names of the columns."""
-        columns = lay_out(width, self._longest_name)
+        columns = self._columns(width)
         gap = " " * columns.gap
         parts = [
             "   " + fitted("run", columns.name),
             fitted("state", columns.state),
+            fitted("time", columns.time),
             fitted_right("step", columns.progress),
             fitted_right("loss", columns.loss),
             fitted("trend", columns.trend),
@@ -184,38 +175,53 @@ class RunTable(LineTable):
     def draw_line(self, number: int, width: int, is_current: bool) -> Sequence[Segment]:
         """A run, or a heading between runs."""
         line = self.lines[number]
+        self._told[_key(line)] = self._timely(line)
         if isinstance(line, Heading):
-            ruled = f"   ── {line.title} "
-            return [Segment(ruled.ljust(width - 1, "─"), self._style("quiet"))]
-        return list(self._draw_run(line, lay_out(width, self._longest_name), is_current))
+            title, is_trouble = self._title(line)
+            ruled = fitted(f"   ── {title}", width - 1).rstrip() + " "
+            meaning = "stale" if is_trouble else "quiet"
+            return [Segment(ruled.ljust(width - 1, "─"), self._style(meaning))]
+        return list(self._draw_run(line, self._columns(width), is_current))
+
+    def _columns(self, width: int) -> RunColumns:
+        return lay_out(width, self._longest_name, has_jobs=self._has_jobs)
 
     def _draw_run(self, row: RunRow, columns: RunColumns, is_current: bool) -> Iterator[Segment]:
         gap = Segment(" " * columns.gap)
         severity = self._style(f"severity-{row.health}")
+        is_nothing = row.health is Health.UNKNOWN and row.job is not None and row.job.is_waiting
         yield Segment("▸" if is_current else " ")
-        yield Segment(HEALTH_GLYPHS[row.health], severity)
+        yield Segment(" " if is_nothing else HEALTH_GLYPHS[row.health], severity)
         yield Segment(" ")
-        yield Segment(fitted_middle(row.name, columns.name), Style(bold=row.is_open or None))
+        name = fitted_middle(self._label(row), columns.name)
+        yield Segment(name, Style(bold=row.is_open or None))
         yield gap
-        glyph, meaning = _STATES.get(row.state, ("", "quiet"))
-        yield Segment(fitted(f"{glyph} {state_word(row)}".strip(), columns.state),
-                      self._style(meaning))  # fmt: skip
+        glyph, word, meaning = state_of(row)
+        yield Segment(fitted(f"{glyph} {word}".strip(), columns.state), self._style(meaning))
         yield gap
+        if columns.time:
+            is_short = row.job is not None and row.job.is_short_of_time(self._clock())
+            warning = self._style("severity-warning") if is_short else None
+            yield Segment(fitted(self._time(row, columns), columns.time), warning)
+            yield gap
         yield Segment(fitted_right(progress_of(row, columns.progress), columns.progress))
         yield gap
-        loss = "" if row.last_loss is None else short_value(row.last_loss)
-        is_bad = row.last_loss is not None and not math.isfinite(row.last_loss)
-        yield Segment(fitted_right(loss, columns.loss), self._style("log-nan") if is_bad else None)
-        yield gap
+        if columns.loss:
+            loss = "" if row.last_loss is None else short_value(row.last_loss)
+            is_bad = row.last_loss is not None and not math.isfinite(row.last_loss)
+            bad = self._style("log-nan") if is_bad else None
+            yield Segment(fitted_right(loss, columns.loss), bad)
+            yield gap
         if columns.trend:
             yield from self._draw_trend(row, columns.trend)
             yield gap
-        age = self._ages[row.run] = self._age(row)
-        yield Segment(fitted_right(age, columns.age), self._style("quiet"))
+        if columns.age:
+            yield Segment(fitted_right(self._age(row), columns.age), self._style("quiet"))
         if columns.headline:
-            yield gap
+            yield gap if columns.age else Segment("")
             is_alarm = row.health in (Health.CRITICAL, Health.WARNING)
-            yield Segment(fitted(row.headline, columns.headline),
+            said = headline_of(row, self._clock())
+            yield Segment(fitted(said, columns.headline),
                           severity if is_alarm else self._style("quiet"))  # fmt: skip
 
     def _draw_trend(self, row: RunRow, width: int) -> Iterator[Segment]:
@@ -228,8 +234,49 @@ class RunTable(LineTable):
                 start = place
         yield Segment(" " * (width - len(drawn)))
 
+    def _label(self, row: RunRow) -> str:
+        return label_of(row, are_jobs_first=self._are_jobs_first)
+
     def _age(self, row: RunRow) -> str:
         return "" if row.modified is None else short_age(self._clock() - row.modified)
+
+    def _time(self, row: RunRow, columns: RunColumns) -> str:
+        """How long a job runs, of how long; of others where there is no age, that."""
+        job, now = row.job, self._clock()
+        if columns.age or (job is not None and not job.is_over):
+            if job is None:
+                return ""
+            said = time_of(job, now)
+            if job.is_short_of_time(now):
+                said = f"▲ {said}"
+            share = share_of(job, now)
+            is_roomy = columns.time >= TIME_WITH_SHARE
+            return f"{said:<12} {percent(share):>4}" if is_roomy and share is not None else said
+        ended = (job.ended_at if job is not None else None) or row.modified
+        if ended is None:
+            return ""
+        passed = short_age(now - ended)
+        return passed if passed == "now" else f"{passed} ago"
+
+    def _title(self, heading: Heading) -> tuple[str, bool]:
+        """A heading in words, and whether something is wrong."""
+        asked = heading.asked
+        if asked is None:
+            return heading.title, False
+        if asked.is_asking:
+            return f"{heading.title}: asking for them...", False
+        passed = None if asked.asked_at is None else max(0.0, self._clock() - asked.asked_at)
+        ago = "" if passed is None else "just now" if passed < JUST_NOW else age(passed)
+        said = f", {'as of' if asked.notes else 'asked'} {ago}" if ago else ""
+        is_old = passed is not None and passed > OLD_SECONDS
+        note = f": {asked.notes[0]}" if asked.notes else ""
+        return f"{heading.title}{said}{note}", bool(note) or is_old
+
+    def _timely(self, line: Line) -> str:
+        """What a line says that changes with the time alone."""
+        if isinstance(line, Heading):
+            return self._title(line)[0]
+        return f"{self._age(line)} {self._time(line, self._columns(self.size.width))}"
 
     def _style(self, meaning: str) -> Style:
         return style(self.app, meaning)
@@ -244,6 +291,8 @@ def progress_of(row: RunRow, width: int) -> str:
         if last is None:
             continue
         text = prefix + short_count(last)
+        if total and width < LEAST_FOR_BOTH:
+            return f"{min(999, 100 * last / total):.0f}%"
         if total and len(longer := f"{text}/{short_count(total)}") <= width:
             text = longer
             percent = f"{min(999, 100 * last / total):.0f}%"
