@@ -11,6 +11,7 @@ import pickletools
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, cast
 
 MOST_OPCODES = 5_000_000
 
@@ -45,6 +46,19 @@ class Reference:
     identity: object
 
 
+class Stream(Protocol):
+    """What is needed of an open file."""
+
+    def read(self, count: int, /) -> bytes:
+        """So many bytes, or what is left."""
+
+    def readline(self) -> bytes:
+        """Up to the end of a line."""
+
+    def tell(self) -> int:
+        """The place of the next byte."""
+
+
 class _Mark:
     pass
 
@@ -54,13 +68,23 @@ _MARK = _Mark()
 
 def read_pickle(data: bytes) -> object:
     """The object that the pickle describes, as plain containers and the classes above."""
+    return read_with_names(data)[0]
+
+
+def read_with_names(
+    data: bytes | Stream, most_opcodes: int = MOST_OPCODES
+) -> tuple[object, tuple[str, ...]]:
+    """The object, and every global that the pickle names, for example `os.system`.
+
+    Of a stream no more is read than the pickle itself.
+    """
     machine = _Machine()
     try:
-        for count, (opcode, argument, _) in enumerate(pickletools.genops(data)):
-            if count > MOST_OPCODES:
+        for count, (opcode, argument, _) in enumerate(pickletools.genops(cast("bytes", data))):
+            if count > most_opcodes:
                 raise PickleProblem("its description is longer than is sensible")
             if opcode.name == "STOP":
-                return machine.pop()
+                return machine.pop(), tuple(machine.names)
             machine.step(opcode.name, argument)
     except PickleProblem:
         raise
@@ -75,6 +99,7 @@ class _Machine:
     def __init__(self) -> None:
         self._stack: list[object] = []
         self._memo: dict[int, object] = {}
+        self.names: dict[str, None] = {}
 
     def pop(self) -> object:
         return self._stack.pop()
@@ -171,13 +196,21 @@ class _Machine:
 
     # -- what would run code --------------------------------------------------------------
 
+    def _named(self, module: str, name: str) -> Name:
+        found = Name(module[:200], name[:200])
+        self.names[f"{found.module}.{found.name}"] = None
+        return found
+
     def name(self, argument: object) -> None:
         module, _, name = str(argument).partition(" ")
-        self._stack.append(Name(module, name))
+        self._stack.append(self._named(module, name))
 
     def name_from_stack(self, _: object) -> None:
         name, module = self._stack.pop(), self._stack.pop()
-        self._stack.append(Name(str(module)[:200], str(name)[:200]))
+        # Anything else as text could be endless: it may hold itself.
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise PickleProblem("its description names something that has no name")
+        self._stack.append(self._named(module, name))
 
     def call(self, _: object) -> None:
         arguments, function = self._stack.pop(), self._stack.pop()
@@ -190,7 +223,7 @@ class _Machine:
     def instance(self, argument: object) -> None:
         arguments = tuple(self._since_mark())
         module, _, name = str(argument).partition(" ")
-        self._stack.append(Call(Name(module, name), arguments))
+        self._stack.append(Call(self._named(module, name), arguments))
 
     def object_to_mark(self, _: object) -> None:
         function, *arguments = self._since_mark()

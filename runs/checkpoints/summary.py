@@ -6,18 +6,23 @@ import os
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from ..errors import MltdError
-from ..run import Run
 from .shapes import tensor_shapes
 from .tensor_info import TensorInfo
 
+if TYPE_CHECKING:
+    from ..run import Run
+
 MOST_SHARDS = 64
 _READABLE = re.compile(r".*\.(?:pt|pth|ckpt|safetensors|bin)", re.IGNORECASE)
-_NOT_WEIGHTS = re.compile(
-    r"(?:.*[-_.])?(?:optimi[sz]er|optim|scheduler|scaler|rng|training_args|sched)[-_.\w]*",
+NOT_WEIGHTS = re.compile(
+    r"(?:.*[-_.])?(?:optimi[sz]er|optim|scheduler|scaler|rng|random_states|training_args|sched|"
+    r"events)[-_.\w]*",
     re.IGNORECASE,
 )
+"""Names of what is saved beside weights."""
 _SHARD = re.compile(r"(.*)-\d{5}-of-(\d{5})(\.\w+)")
 _STATE = re.compile(
     r"(?:^|\.)(?:optimi[sz]ers?(?:_states?)?|optim|exp_avg(?:_sq)?|scheduler|lr_schedulers?|scaler|"
@@ -63,7 +68,7 @@ def _files(path: str) -> list[str]:
     """A checkpoint's weight files; it may be a folder."""
     if not os.path.isdir(path):
         name = os.path.basename(path)
-        return [path] if _READABLE.fullmatch(name) and not _NOT_WEIGHTS.fullmatch(name) else []
+        return [path] if _READABLE.fullmatch(name) and not NOT_WEIGHTS.fullmatch(name) else []
     try:
         names = sorted(os.listdir(path))[:1000]
     except OSError:
@@ -71,7 +76,7 @@ def _files(path: str) -> list[str]:
     return [
         os.path.join(path, name)
         for name in names
-        if _READABLE.fullmatch(name) and not _NOT_WEIGHTS.fullmatch(name)
+        if _READABLE.fullmatch(name) and not NOT_WEIGHTS.fullmatch(name)
     ]
 
 

@@ -6,6 +6,8 @@ import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from ..errors import FormatError
@@ -24,30 +26,38 @@ _END64 = struct.Struct("<4sQ2H2L4Q")
 
 def read_torch_zip(file: BinaryIO, name: str) -> list[TensorInfo]:
     """The tensors of the archive, by their place in what was saved."""
-    if _directory_bytes(file, name) > MOST_DIRECTORY:
-        raise FormatError(f"{name}: its directory of contents is larger than is sensible")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            data = _description(archive, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-        raise FormatError(f"{name} is damaged: {error}", hint="it may be half written") from None
-    except (ValueError, RuntimeError, struct.error, UnicodeError) as error:
-        raise FormatError(f"{name} cannot be read as an archive: {error}") from None
+    with opened_archive(file, name) as archive:
+        data = description(archive, name)
     try:
         return named_tensors(read_pickle(data))
     except PickleProblem as problem:
         raise FormatError(f"{name}: {problem}") from None
 
 
-def _description(archive: zipfile.ZipFile, name: str) -> bytes:
+@contextmanager
+def opened_archive(file: BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
+    """A zip archive of sensible size; whatever is wrong with it becomes a sentence."""
+    if _directory_bytes(file, name) > MOST_DIRECTORY:
+        raise FormatError(f"{name}: its directory of contents is larger than is sensible")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+        raise FormatError(f"{name} is damaged: {error}", hint="it may be half written") from None
+    except (ValueError, RuntimeError, struct.error, UnicodeError) as error:
+        raise FormatError(f"{name} cannot be read as an archive: {error}") from None
+
+
+def description(archive: zipfile.ZipFile, name: str, most: int = MOST_PICKLE) -> bytes:
+    """The pickle that describes what was saved."""
     entry = next((e for e in archive.infolist() if e.filename.endswith("/data.pkl")), None)
     if entry is None:
         raise FormatError(f"{name} is an archive without data.pkl, so not from torch.save")
-    if entry.file_size > MOST_PICKLE:
+    if entry.file_size > most:
         raise FormatError(f"{name}: its data.pkl claims {entry.file_size:,} bytes, too many")
     with archive.open(entry) as stream:
-        data = stream.read(MOST_PICKLE + 1)
-    if len(data) > MOST_PICKLE:
+        data = stream.read(most + 1)
+    if len(data) > most:
         raise FormatError(f"{name}: its data.pkl is larger than it claims")
     return data
 
