@@ -8,6 +8,8 @@ from difflib import get_close_matches
 
 from ..core.registry import FAMILIES, registry
 from .page import Page, page_of
+from .saved_weights import FAMILY as WEIGHTS
+from .saved_weights import saved_weights_pages
 
 FINDING, CAUSE = "finding", "root cause"
 _TITLES = {
@@ -18,6 +20,7 @@ _TITLES = {
     "errors": "Errors",
     "distributed": "Distributed and scheduler",
     "reproducibility": "Reproducibility",
+    "weights": "Saved weights",
     "causes": "Root causes",
 }
 
@@ -47,8 +50,9 @@ def entries() -> list[Entry]:
     """All pages, family by family, sorted by id inside each."""
     parts = registry()
     found = [Entry(FINDING, _family(part), page_of(part)) for part in parts.analyzers.values()]
+    found += [Entry(FINDING, WEIGHTS, page) for page in saved_weights_pages()]
     found += [Entry(CAUSE, _family(part), page_of(part)) for part in parts.causes.values()]
-    order = [*FAMILIES, "causes"]
+    order = [*FAMILIES, WEIGHTS, "causes"]
     return sorted(
         found,
         key=lambda entry: (

@@ -3,8 +3,10 @@
 An example is one line of a page, with parts separated by ` ; `:
 
     train/loss: 2.1 2.0*20 9.4 2.0*5 ; lr: 0.1     one series each, by role or name
+    probe act_dead/relu1: 0.2*20                   the same as a probe records it, by layer
     log: RuntimeError: CUDA out of memory. ...     lines of a log, separated by ` | `
     config: lr=0.1, optimizer=sgd                  settings
+    job: state=RUNNING, time_limit=3600            what the scheduler says about the job
 
 Values: `2.0*20` is twenty times 2.0, `4>1*100` falls (or rises) evenly over a hundred points,
 `~0.1` behind either adds noise of that size, `(1 2)*9` repeats all that is in it, and `@150` sets
@@ -14,12 +16,14 @@ the counter back to 150, as a resumed run does. A short series is spread over th
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
 from mltd.runs.harvest import Column, ColumnKey, Floats, Harvest
 from mltd.runs.ingest import read_stream
 from mltd.runs.run import Run, SourceFile
+from mltd.runs.schedulers.job import Job, JobState
 
 _TERM = re.compile(
     r"(?P<first>[-+\w.]+?)(?:>(?P<last>[-+\w.]+?))?(?:~(?P<noise>[\w.]+?))?(?:\*(?P<times>\d+))?"
@@ -39,6 +43,7 @@ def example_run(text: str) -> Run:
     run = Run("example")
     run.is_over = True
     series: dict[str, Floats] = {}
+    recorded: dict[str, Floats] = {}
     steps: Floats = np.empty(0)
     for part in text.split(" ; "):
         head, _, rest = part.strip().partition(":")
@@ -47,12 +52,18 @@ def example_run(text: str) -> Run:
             read_stream(run, "example.log", iter([lines.encode()]))
         elif head == "config":
             run.add_config(dict(_setting(item) for item in rest.split(",")))
+        elif head == "job":
+            run.job = _job(dict(_setting(item) for item in rest.split(",")))
+        elif head.startswith("probe "):
+            recorded[head.removeprefix("probe ").strip()] = parse_series(rest)[0]
         else:
             values, counted = parse_series(rest)
             series[_NAMES.get(head.strip(), head.strip())] = values
             steps = counted if len(counted) > len(steps) else steps
     if series:
         _add_series(run, series, steps)
+    if recorded:
+        _add_recording(run, recorded, max(1, len(steps)))
     return run
 
 
@@ -94,6 +105,26 @@ def _setting(text: str) -> tuple[str, object]:
         return name, float(value) if "." in value or "e" in value else int(value)
     except ValueError:
         return name, value
+
+
+def _job(said: dict[str, object]) -> Job:
+    state = JobState(str(said.pop("state")))
+    known: dict[str, Any] = said
+    return Job(id="42", state=state, **known)
+
+
+def _add_recording(run: Run, recorded: dict[str, Floats], steps: int) -> None:
+    """Records of a probe, spread over the steps of the run."""
+    longest = max(len(values) for values in recorded.values())
+    columns = []
+    for name, values in recorded.items():
+        spread = np.resize(values, longest) if len(values) == 1 else values
+        rows = np.arange(len(spread), dtype=np.int64)
+        columns.append(Column(ColumnKey(name, layer=name.partition("/")[2]), rows, spread))
+    file = run.add_file(SourceFile("example.probe.jsonl", format="probe"))
+    lines = np.arange(1, longest + 1, dtype=np.int64)
+    axes = {"step": np.round(np.linspace(0, max(steps - 1, longest - 1), longest))}
+    run.append(file, Harvest(line=lines, axes=axes, columns=columns, lines=longest))
 
 
 def _add_series(run: Run, series: dict[str, Floats], steps: Floats) -> None:

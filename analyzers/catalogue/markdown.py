@@ -16,7 +16,8 @@ themselves by `make catalogue`; a test executes every example through the whole 
 
 An example is a run in one line: `train/loss: 4>2~0.05*300` is a training loss that falls from 4 to
 2 over 300 steps with noise of 0.05; `log:` gives lines of a log, separated by ` | `; `config:`
-gives settings.
+gives settings, `job:` what the scheduler says about the run's job; `checkpoint:` gives tensors with
+their shapes and the root mean square of their values, for findings that only `inspect` makes.
 """
 
 

@@ -1,6 +1,7 @@
 """host_oom: the machine's own memory ran out, or the limit of the job was reached.
 
-What it sees: the kills that Slurm (both spellings), the kernel, Kubernetes, LSF and PBS report;
+What it sees: the kills that Slurm (both spellings, or its record of the job: OUT_OF_MEMORY), the
+    kernel, Kubernetes, LSF and PBS report;
     failed allocations of PyTorch on the CPU, NumPy, Python, C++ and TensorFlow's cpu allocator;
     data-loader workers that were killed. A bare `Killed` or exit code 137 is only a suspicion.
 Why it matters: the process is gone without a Python error, often long after the real cause, and
@@ -10,10 +11,13 @@ Fires on:
     log: srun: error: n3: task 5: Out Of Memory
     log: RuntimeError: DataLoader worker (pid 123) is killed by signal: Killed.
     log: step 9 loss 1.2 | Killed
+    log: step 8 loss 1.3 | step 9 loss 1.2 ; job: state=OUT_OF_MEMORY
+    log: step 8 loss 1.3 | step 9 loss 1.2 ; job: state=FAILED, exit_code=137
 Stays quiet:
     log: slurmstepd: error: *** JOB 4 ON n2 CANCELLED AT 2022-04-14T16:20:46 DUE TO TIME LIMIT ***
     log: RuntimeError: CUDA out of memory. Tried to allocate 2.00 MiB
     log: ValueError: bad shape | srun: error: n3: tasks 5-7: Killed
+    log: step 8 loss 1.3 | step 9 loss 1.2 | Killed ; job: state=TIMEOUT
 Try next: compare MaxRSS with the limit (`sacct -j JOB -o State,MaxRSS,ReqMem`); ask for 1.5 times
     the memory, halve the data-loader workers, memory-map the data.
 """
@@ -26,11 +30,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mltd.runs.event import EventKind
+from mltd.runs.schedulers.ending import FROM_OUTSIDE, end_of
+from mltd.runs.schedulers.quoting import size
 from mltd.runs.state import RunState
 
 from ..core.calibration import finding_confidence
 from ..core.failure import failure_evidence, first_failure
 from ..core.finding import Basis, Finding, Severity
+from ..core.job_event import job_evidence
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .messages import Lack, lacks, matching, phase_of, said
@@ -51,6 +58,8 @@ class HostOutOfMemory:
     id: ClassVar[str] = "host_oom"
     roles: ClassVar[tuple[str, ...]] = ()
     events: ClassVar[tuple[str, ...]] = ("oom", "exception", "signal", "scheduler", "error")
+    near: float = 0.9
+    """Of the memory that the job may use: so much was used by a job that was killed for it."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Look for messages first, for bare kills second."""
@@ -60,7 +69,7 @@ class HostOutOfMemory:
             return
         killed = first_failure(view)
         if killed is not None and self._is_unexplained(view, killed):
-            yield self._suspected(killed)
+            yield self._suspected(view, killed)
 
     def _stated(self, view: RunView, found: list[Lack]) -> Finding:
         first = found[0]
@@ -83,6 +92,8 @@ class HostOutOfMemory:
         is_earlier = all(lack.is_earlier for lack in found)
         if is_earlier:
             title += " (in an earlier attempt)"
+        elif used := _use(view):
+            title += f" ({used})"
         return Finding(
             id=self.id,
             title=title,
@@ -102,20 +113,46 @@ class HostOutOfMemory:
         """A kill from which all else followed, sent by nobody that the log names."""
         if not _BARE_KILL.search(said(killed)) or view.state is RunState.FINISHED:
             return False
+        if view.job is not None and end_of(view.job) in FROM_OUTSIDE:
+            return False
         senders = matching(view, _SENT, EventKind.SCHEDULER, EventKind.SIGNAL, EventKind.ERROR)
         return next(senders, None) is None
 
-    def _suspected(self, placed: PlacedEvent) -> Finding:
+    def _suspected(self, view: RunView, placed: PlacedEvent) -> Finding:
         step = placed.event.step
         where = f" after step {step:.10g}" if step is not None else ""
+        share, used = _share(view), _use(view)
+        # Sampled every half minute: the last rise is often missed.
+        raw = 0.6 if share is None else 0.7 if share >= self.near else 0.6 if share > 0.5 else 0.4
+        evidence = [failure_evidence(placed)]
+        if view.job is not None and used:
+            evidence.append(job_evidence(view.job))
         return Finding(
             id=self.id,
             title=f"the process was killed (signal 9){where} and nothing says why; most often "
-            "the host's memory ran out",
+            "the host's memory ran out" + (f" ({used})" if used else ""),
             severity=Severity.CRITICAL,
-            confidence=finding_confidence(Basis.INFERENCE, 0.6),
+            confidence=finding_confidence(Basis.INFERENCE, raw),
             basis=Basis.INFERENCE,
-            evidence=(failure_evidence(placed),),
+            evidence=tuple(dict.fromkeys(evidence)),
             first_step=step,
             details={"how": "killed"},
         )
+
+
+def _share(view: RunView) -> float | None:
+    """The most memory that a task of the job used, of what it may use on a node."""
+    job = view.job
+    if job is None or job.max_rss is None or not job.node_memory:
+        return None
+    return job.max_rss / job.node_memory
+
+
+def _use(view: RunView) -> str:
+    """The same in words, as far as the scheduler knows it."""
+    job = view.job
+    if job is None or not job.is_over or job.node_memory is None:
+        return ""
+    if job.max_rss is None:
+        return f"the job may use {size(job.node_memory)} on a node"
+    return f"MaxRSS {size(job.max_rss)} of {size(job.node_memory)} on a node"

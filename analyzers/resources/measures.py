@@ -15,6 +15,7 @@ _WAIT = _SPAN | {"wait", "loading", "load"}
 _MEMORY = frozenset({"mem", "memory", "rss", "ram", "vram", "uss"})
 _SECONDS = frozenset({"s", "sec", "second", "secs", "seconds"})
 _OTHER_SPLITS = frozenset({"val", "valid", "validation", "eval", "evaluation", "test"})
+_WHOLE_MACHINE = frozenset({"system", "node", "available", "total", "disk", "swap", "buffers"})
 _MILLISECONDS = frozenset({"ms", "msec", "millis"})
 
 
@@ -45,6 +46,19 @@ def measure_of(series: Series) -> str:
     if words & _STEP and words & _SPAN:
         return "step_time"
     return "memory" if words & _MEMORY else ""
+
+
+def is_machine_memory(name: str) -> bool:
+    """True for memory of the whole machine, which others use as well."""
+    words = set(normalise(name).split())
+    return bool(words & _WHOLE_MACHINE) and not words & {"proc", "process", "rss", "rssmb"}
+
+
+def is_host_memory(name: str) -> bool:
+    """True for memory of the host, false for that of a device."""
+    words = normalise(name)
+    is_host = any(word in words for word in ("rss", "cpu", "host", "ram", "uss"))
+    return is_host and "vram" not in words
 
 
 def seconds_of(series: Series) -> float:

@@ -32,12 +32,11 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .measures import curves_of
+from .measures import curves_of, is_host_memory, is_machine_memory
 from .messages import lacks
 from .trends import hinge, rank_correlation, thinned
 
 _SIZE_UNIT = re.compile(r"[kKMGT]?i?B|[MG]|%")
-_WHOLE_MACHINE = frozenset({"system", "node", "available", "total", "disk", "swap", "buffers"})
 
 
 @analyzer
@@ -61,7 +60,7 @@ class MemoryGrowth:
         """Judge every memory series on its own."""
         found = []
         for curve in curves_of(view, "memory"):
-            if not _is_of_machine(curve.name):
+            if not is_machine_memory(curve.name):
                 growth = self._growth(curve)
                 if growth is not None and not _is_planned(view, growth.first, growth.last):
                     found.append(growth)
@@ -138,7 +137,7 @@ class MemoryGrowth:
                 "slope": best.slope,
                 "share": share,
                 "series": float(len(found)),
-                "is_host": float(_is_host(curve.name)),
+                "is_host": float(is_host_memory(curve.name)),
                 **({"steps_left": left} if left is not None else {}),
             },
         )
@@ -191,19 +190,6 @@ def _reaches_back(
     with np.errstate(over="ignore", invalid="ignore"):
         off = np.abs(used - (low - slope * (at - x)))
         return bool(np.median(off) <= 0.7 * slope * max(float(at - x[0]), 1e-12))
-
-
-def _is_of_machine(name: str) -> bool:
-    """Memory of the whole machine is used by others as well."""
-    words = set(normalise(name).split())
-    return bool(words & _WHOLE_MACHINE) and not words & {"proc", "process", "rss", "rssmb"}
-
-
-def _is_host(name: str) -> bool:
-    words = normalise(name)
-    return any(word in words for word in ("rss", "cpu", "host", "ram", "uss")) and "vram" not in (
-        words
-    )
 
 
 def _is_planned(view: RunView, first: float, last: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.case import Case
 from ..core.cause import Fix
 from ..core.fixes import shown
+from ..memory.impact import BATCH, STATES, impact
 
 
 def smaller_batch(case: Case, addresses: str) -> Fix:
@@ -31,7 +32,7 @@ def smaller_batch(case: Case, addresses: str) -> Fix:
         change=change,
         example=example,
         expected_impact="peak memory for activations falls by about half from the first step on; "
-        "the loss curve stays the same, a step takes 0-10 % longer",
+        f"the loss curve stays the same, a step takes 0-10 % longer{impact(case, *BATCH)}",
         verify="peak memory stays below 90 % of the device over one epoch with an evaluation",
         if_it_fails="halve once more; if a batch of 1 does not fit, the weights and the optimizer "
         "state are too large: shard or offload them",
@@ -39,14 +40,14 @@ def smaller_batch(case: Case, addresses: str) -> Fix:
     )
 
 
-def checkpoint_activations(addresses: str) -> Fix:
+def checkpoint_activations(case: Case, addresses: str) -> Fix:
     """Recompute activations instead of keeping them."""
     return Fix(
         addresses=addresses,
         change="recompute activations in the backward pass (gradient checkpointing)",
         example="model.gradient_checkpointing_enable()  # or torch.utils.checkpoint.checkpoint",
         expected_impact="memory for activations falls by 50-70 % from the first step on; a step "
-        "takes about 30 % longer",
+        f"takes about 30 % longer{impact(case, 'checkpointing')}",
         verify="peak memory of the first 50 steps, before and after",
         if_it_fails="activations are not what fills the device: look at optimizer state and "
         "sequence length",
@@ -54,14 +55,14 @@ def checkpoint_activations(addresses: str) -> Fix:
     )
 
 
-def lighter_state(addresses: str) -> Fix:
+def lighter_state(case: Case, addresses: str) -> Fix:
     """Make weights and optimizer state smaller."""
     return Fix(
         addresses=addresses,
         change="keep less optimizer state per device: shard it, or use an 8-bit optimizer",
         example="FullyShardedDataParallel(model)  # or deepspeed zero stage 2",
         expected_impact="Adam's 8 bytes per parameter are divided by the number of devices (or by "
-        "four with 8 bits) from the first optimizer step on",
+        f"four with 8 bits) from the first optimizer step on{impact(case, *STATES)}",
         verify="memory after the first optimizer step",
         if_it_fails="fall back to a smaller model or more devices",
         is_quick=True,

@@ -13,12 +13,15 @@ _UNITS = {
     "g": 1024.0**3,
     "t": 1024.0**4,
 }
-_SIZE = r"(\d+(?:\.\d+)?) ?(bytes|[KMGT]i?B|[KMGT]\b)"
+_SIZE = r"(\d+(?:,\d{3})*(?:\.\d+)?) ?(bytes|[KMGT]i?B|[KMGT]\b)"
 _REQUEST = re.compile(
     rf"(?:[Tt]r(?:ied|ying) to allocate|[Uu]nable to allocate|[Ff]ailed to allocate|"
     rf"[Cc]annot allocate|[Aa]llocation of|to reserve) {_SIZE}"
 )
-_TOTAL = re.compile(rf"total capacity of {_SIZE}|{_SIZE} total capacity")
+_TOTAL = re.compile(
+    rf"total capacity of {_SIZE}|{_SIZE} total capacity|Used [\d.]+ ?\w+ of {_SIZE} (?:hbm|vmem)\b"
+)
+_NEEDED = re.compile(rf"Used {_SIZE} of [\d.]+ ?\w+ (?:hbm|vmem)\b")
 _FREE = re.compile(rf"of which {_SIZE} is free|{_SIZE} free\b|available memory is only {_SIZE}")
 _ALLOCATED = re.compile(
     rf"allocated memory {_SIZE} is allocated|{_SIZE} already allocated|"
@@ -88,6 +91,8 @@ class Shortage:
     """Reserved by the allocator of this process but not in use."""
     others: float | None = None
     """Held by other processes."""
+    needed: float | None = None
+    """What the whole program needs, where a compiler knows before it runs."""
 
     @property
     def sizes(self) -> int:
@@ -155,6 +160,7 @@ def _on_device(text: str, how: str) -> Shortage:
         allocated,
         idle,
         _held_by_others(text, total, free, own, allocated, idle),
+        _size(_NEEDED, text),
     )
 
 
@@ -180,8 +186,9 @@ def _request(text: str) -> float | None:
         return size
     if (found := _SHAPE.search(text)) is None:
         return None
-    count = math.prod(int(side) for side in found[1].split(",")[:12] if side)
-    return float(count) * _WIDTHS.get(found[2] or "float", 4)
+    # As floats: no shape is too long to be a number, and what is too large is infinite.
+    count = math.prod(float(side) for side in found[1].split(",")[:12] if side)
+    return count * _WIDTHS.get(found[2] or "float", 4)
 
 
 def _size(pattern: re.Pattern[str], text: str) -> float | None:
@@ -193,13 +200,13 @@ def _size(pattern: re.Pattern[str], text: str) -> float | None:
 
 
 def _bytes(number: str, unit: str) -> float:
-    return float(number) * _UNITS["" if unit == "bytes" else unit[0].lower()]
+    return float(number.replace(",", "")) * _UNITS["" if unit == "bytes" else unit[0].lower()]
 
 
 def shown_bytes(size: float) -> str:
     """A size as one reads it: 10.7 GiB."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
-            return f"{size:.3g} {unit}"
+            return f"{size:.3g} {unit}" if size < 999.5 else f"{size:.0f} {unit}"
         size /= 1024
     return f"{size:.4g} TiB" if size < 1e6 else f"{size:.3g} TiB"

@@ -2,7 +2,8 @@
 
 What it sees: a log that has not grown for ten times its usual interval (and a quarter of an
     hour), thrice that where output is buffered, and what the run was doing when it fell silent;
-    in logs with time stamps, a single gap far above all others.
+    surely so if the scheduler says that the job still runs; in logs with time stamps, a single
+    gap far above all others.
 Why it matters: a hung job holds its devices until its time limit, and no error will come.
 Fires on:
     log: 2024-01-01 10:00:00 step 1 loss 2.0 | 2024-01-01 10:00:10 step 2 loss 1.9
@@ -34,6 +35,7 @@ from mltd.runs.state import RunState
 
 from ..core.calibration import finding_confidence
 from ..core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
+from ..core.job_event import job_evidence
 from ..core.registry import analyzer
 from ..core.view import RunView
 
@@ -90,13 +92,18 @@ class Stall:
         is_long = silent is not None and silent > 30.0 * max(usual or 60.0, 60.0)
         severity = Severity.CRITICAL if is_long and usual is not None else Severity.WARNING
         claim = "the run seems to hang"
-        if not self._should_go_on(view, source) or _is_copy(source, silent or 0.0):
+        is_known_to_run = view.job is not None and view.job.is_running
+        is_doubtful = not self._should_go_on(view, source) or _is_copy(source, silent or 0.0)
+        if is_doubtful and not is_known_to_run:
             # A log that is simply over looks the same.
             severity, claim = Severity.INFO, "if the job still runs, it hangs"
         raw = 0.75 - (0.15 if view.facts.is_buffered or usual is None else 0.0)
+        raw += 0.1 if is_known_to_run else 0.0
         where = f" during {phase}" if phase else ""
         name = source.path.rpartition("/")[2]
         evidence = [Evidence(EvidenceKind.LOG, f"{name}:{source.lines}", view.state_reason[:200])]
+        if view.job is not None and is_known_to_run:
+            evidence.append(job_evidence(view.job))
         if "buffered" in view.facts.notes:
             evidence.append(view.facts.notes["buffered"])
         yield Finding(

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
+import pkgutil
+from importlib.util import find_spec
+
 import pytest
 
+from mltd.analyzers import weights
 from mltd.analyzers.catalogue.catalogue import CAUSE, FINDING, Entry, entries, pages, similar
 from mltd.analyzers.catalogue.examples import example_run
 from mltd.analyzers.catalogue.markdown import render_catalogue
 from mltd.analyzers.catalogue.page import EXAMPLES, page_of, parse_page
+from mltd.analyzers.catalogue.saved_weights import FAMILY as WEIGHTS
+from mltd.analyzers.catalogue.saved_weights import HEAD, example_checkpoint
 from mltd.analyzers.core.registry import registry
+from mltd.analyzers.core.verdict import Diagnosis
 from mltd.analyzers.diagnosis import diagnose
+from mltd.analyzers.weights import Inspection, inspect_weights
 from tests.conftest import ROOT
 
 FINDINGS = [
@@ -151,12 +162,15 @@ def test_every_root_cause_of_the_contract_is_there(identity: str) -> None:
 @PAGES
 def test_a_page_is_complete(entry: Entry) -> None:
     page = entry.page
-    part = (registry().analyzers if entry.kind == FINDING else registry().causes)[page.id]
+    parts: dict[str, object] = dict(
+        registry().analyzers if entry.kind == FINDING else registry().causes
+    )
     wanted = {"Why it matters", "Try next"} if entry.kind == FINDING else {"Try next"}
     wanted |= {"What it sees"} if entry.kind == FINDING else {"What it is", "Told apart by"}
     assert {heading for heading in wanted if not any(page.sections.get(heading, []))} == set()
     assert page.summary.endswith(".")
-    assert page_of(part) == page
+    assert page.id not in parts or page_of(parts[page.id]) == page
+    assert page.id in parts or entry.family == WEIGHTS
     if entry.kind == FINDING and page.id not in SIBLINGS_ONLY:
         assert page.fires_on
         assert page.stays_quiet
@@ -165,15 +179,36 @@ def test_a_page_is_complete(entry: Entry) -> None:
 @PAGES
 def test_a_page_belongs_to_one_module_named_like_it(entry: Entry) -> None:
     parts = registry().analyzers if entry.kind == FINDING else registry().causes
+    if entry.family == WEIGHTS:
+        assert find_spec(f"mltd.analyzers.{entry.family}.{entry.page.id}") is not None
+        assert entry.page.id not in parts, "it has a page already"
+        return
     module = type(parts[entry.page.id]).__module__
     assert module.endswith(f".{entry.family}.{entry.page.id}")
 
 
 @pytest.mark.parametrize(("identity", "heading", "example"), CLAIMS)
 def test_every_example_is_true(identity: str, heading: str, example: str) -> None:
-    told = diagnose(example_run(example))
+    told: Diagnosis | Inspection
+    if example.startswith(HEAD):
+        told = inspect_weights(example_checkpoint(example))
+    else:
+        told = diagnose(example_run(example))
     assert told.problems == ()
     assert (identity in [finding.id for finding in told.findings]) is (heading == "Fires on")
+
+
+def test_every_finding_about_weights_has_a_page_that_can_be_read() -> None:
+    made = set()
+    for found in pkgutil.iter_modules(weights.__path__, f"{weights.__name__}."):
+        module = importlib.import_module(found.name)
+        for call in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Finding":
+                (identity,) = [word.value for word in call.keywords if word.arg == "id"]
+                made.add(str(eval(ast.unparse(identity), vars(module))))
+    assert {"odd_weights", "nan_weights", "dead_units", "param_imbalance"} <= made
+    for name in made:
+        assert FINDING in {entry.kind for entry in pages(name)}, name
 
 
 def test_causes_explain_findings_that_exist() -> None:

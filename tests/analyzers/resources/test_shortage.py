@@ -168,3 +168,26 @@ def test_no_text_breaks_it(text: str) -> None:
 @given(st.floats(min_value=0, max_value=1e30))
 def test_every_size_can_be_shown(size: float) -> None:
     assert shown_bytes(size).endswith("B")
+
+
+def test_a_size_just_below_the_next_unit_is_written_in_full() -> None:
+    assert shown_bytes(1003 * 1024.0**2) == "1003 MiB"
+    assert shown_bytes(999 * 1024.0**2) == "999 MiB"
+
+
+def test_a_compiler_tells_what_is_needed_and_what_there_is() -> None:
+    shortage = read_shortage(
+        "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 17.50G of 15.48G hbm."
+    )
+    assert shortage is not None
+    assert shortage.needed == 17.5 * GIB
+    assert shortage.total == pytest.approx(15.48 * GIB)
+
+
+def test_commas_between_thousands_and_endless_shapes_are_read() -> None:
+    shortage = read_shortage("CUDA out of memory. Tried to allocate 1,024.00 MiB")
+    assert shortage is not None
+    assert shortage.request == GIB
+    endless = read_shortage(f"OOM when allocating tensor with shape[{'9' * 5000}] on device:GPU:0")
+    assert endless is not None
+    assert endless.request == float("inf")

@@ -1,0 +1,38 @@
+"""A fact that a log states in one line: what it is about, its value, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class StatementKind(StrEnum):
+    """What statements can be about."""
+
+    PARAMETERS = "parameters"
+    """How many the model has; `subject` is total, trainable, frozen or rank."""
+    DEVICE = "device"
+    """An accelerator: `subject` is its name, `value` its bytes; either may be missing."""
+    PEAK = "peak"
+    """The most memory that was in use; `subject` is allocated or reserved."""
+    LAYER = "layer"
+    """A layer of the model, `subject` its name, `value` its parameters, in the order in which data
+    flows through them; `text` is one of `LAYER_STATES`."""
+
+
+TRAINED, FROZEN, LEFT_OUT = "trained", "frozen", "not in the optimizer"
+LAYER_STATES = (TRAINED, FROZEN, LEFT_OUT)
+"""What becomes of a layer: left out is what could learn, and is in no optimizer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One fact as the log states it; `line` is 1-based in the file with number `file`."""
+
+    kind: StatementKind
+    subject: str
+    value: float | None
+    text: str
+    """The part of the line that says it."""
+    line: int = 0
+    file: int = 0
