@@ -22,6 +22,7 @@ BUILT_IN = (
     "wandb_offline:WandbFormat",
     "mlflow_store:MlflowRunFormat",
     "mlflow_store:MlflowMetricFormat",
+    "probe_lines:ProbeFormat",
     "json_document:JsonDocumentFormat",
     "json_lines:JsonLinesFormat",
     "tabular:TabularFormat",

@@ -1,0 +1,43 @@
+"""What a user asked of a probe, put right where it makes no sense."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+LEAST_BYTES = 16 << 10
+"""Below this not even a header and a few records would fit."""
+
+
+@dataclass(slots=True)
+class Options:
+    """The arguments of `watch`."""
+
+    path: str | os.PathLike[str]
+    every: int
+    max_bytes: int
+    scaler: Any = None
+    all_ranks: bool = False
+    layers: str | Iterable[str] | Callable[[str], bool] | None = None
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        """Bring numbers into their range."""
+        self.path = os.path.abspath(os.fspath(self.path))
+        self.every = max(1, int(self.every))
+        self.max_bytes = max(LEAST_BYTES, int(self.max_bytes))
+
+    def wanted(self) -> Callable[[str], bool]:
+        """A test for names of layers."""
+        chosen = self.layers
+        if chosen is None:
+            return lambda name: True
+        if callable(chosen):
+            return chosen
+        patterns = [chosen] if isinstance(chosen, str) else [str(one) for one in chosen]
+        # A pattern also takes in what is inside of the layers that it names.
+        patterns += [f"{pattern}.*" for pattern in patterns]
+        return lambda name: any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
