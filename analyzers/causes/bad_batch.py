@@ -25,6 +25,7 @@ from ..core.clues import (
 )
 from ..core.finding import Basis
 from ..core.fixes import clip_gradients
+from ..core.recording import first_bad
 from ..core.registry import cause
 
 
@@ -54,6 +55,12 @@ class BadBatch:
         alone = len(spikes) == 1 and not case.has("loss_divergence", "nan_loss")
         stays = case.has("loss_divergence") and not case.has("nan_loss")
         yield case.because(broken, 0.45 if alone else 0.08 if stays else 0.2)
+        bad = first_bad(case.view)
+        if bad is not None and bad.origin.kind == "input":
+            yield case.clue(0.97, bad.evidence, "probe", states=True)
+        elif bad is not None and bad.origin.kind in ("activation", "weight"):
+            # What the first layer got was finite, though it may have been extreme.
+            yield Clue(-0.6, bad.evidence)
         # A new level that stays is as sudden, and has other causes.
         share = 0.5 if stays else 1.0
         grown = gradient_growth_before(case, step)

@@ -36,7 +36,7 @@ class BatchOfOne:
     def clues(self, case: Case) -> Iterator[Clue]:
         """A shape of one, a batch size of one, or one example left over."""
         found = case.get("degenerate_variance")
-        if found is None or not found.is_alarm:
+        if found is None or not found.is_alarm or found.number("collapsed"):
             return
         size = str(found.details.get("size", ""))
         code = str(found.details.get("code", ""))

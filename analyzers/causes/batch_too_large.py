@@ -18,6 +18,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..memory.impact import states_phrase
 from ..resources.measures import curves_of
 from ..resources.remedies import checkpoint_activations, lighter_state, smaller_batch
 from ..resources.shortage import shown_bytes
@@ -68,7 +69,7 @@ class BatchTooLarge:
             return f"a training step needs more memory than there is{with_batch}"
         return (
             f"a training step{with_batch} needs more than the device's "
-            f"{shown_bytes(found.number('total'))}"
+            f"{shown_bytes(found.number('total'))}{states_phrase(case)}"
         )
 
     def fixes(self, case: Case) -> Iterator[Fix]:
@@ -77,12 +78,13 @@ class BatchTooLarge:
         phase = str(found.details.get("phase", "")) if found is not None else ""
         if phase == "evaluation":
             yield _evaluate_without_gradients(case)
-        if phase in ("optimizer step", "loading of the model"):
-            yield lighter_state(self.id)
+        is_state = phase in ("optimizer step", "loading of the model") or states_phrase(case)
+        if is_state:
+            yield lighter_state(case, self.id)
         yield smaller_batch(case, self.id)
-        yield checkpoint_activations(self.id)
-        if phase not in ("optimizer step", "loading of the model"):
-            yield lighter_state(self.id)
+        yield checkpoint_activations(case, self.id)
+        if not is_state:
+            yield lighter_state(case, self.id)
 
     def requests(self, case: Case) -> Iterator[str]:
         """What separates it from a leak and from fragmentation."""

@@ -96,7 +96,9 @@ class DeadRelu:
         if dead is not None and dead.first_step is not None:
             since = f" since {dead.first_step:.10g}"
         what = "units" if dead and dead.details.get("kind") == "dead_units" else "gradient entries"
-        return f"{share:.0%} of the {what} are dead behind ReLU{since}"
+        layer = dead.details.get("layer") if dead is not None else None
+        where = f"in layer {layer}" if layer else "behind ReLU"
+        return f"{share:.0%} of the {what} are dead {where}{since}"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
         """Revive them: biases, slope, rate."""

@@ -26,13 +26,17 @@ class DiskQuota:
     """The message says it, unless it is about shared memory."""
 
     id: ClassVar[str] = "disk_quota"
-    explains: ClassVar[tuple[str, ...]] = ("disk_full",)
+    explains: ClassVar[tuple[str, ...]] = ("disk_full", "checkpoint_missing")
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
         """The message, and how many checkpoints were written before."""
         found = case.get("disk_full")
         if found is None:
+            for left in case.all("checkpoint_missing"):
+                if left.number("is_empty"):
+                    # A file is made before there is room for what goes into it.
+                    yield case.clue(0.6, left.evidence[0])
             return
         evidence = found.evidence[0]
         if found.details.get("place") == "shm":
@@ -48,6 +52,8 @@ class DiskQuota:
     def issue(self, case: Case) -> str:
         """Disk or quota, and where."""
         found = case.get("disk_full")
+        if found is None:
+            return "a file could be made but not filled: the disk or the quota may be full"
         place, path = ("", "")
         if found is not None:
             place, path = str(found.details["place"]), str(found.details["path"])

@@ -17,6 +17,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..memory.impact import impact
 from ..resources.measures import curves_of
 from ..resources.remedies import smaller_batch
 from ..resources.shortage import shown_bytes
@@ -59,7 +60,7 @@ class Fragmentation:
             change="let the allocator grow its segments instead of splitting them",
             example="PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
             expected_impact="idle reserved memory falls below 10 % of the device within the first "
-            "epoch, and the request fits",
+            f"epoch, and the request fits{impact(case, 'expandable_segments')}",
             verify="torch.cuda.memory_reserved() - memory_allocated() over 500 steps",
             if_it_fails="on devices without it: PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128",
             is_quick=True,

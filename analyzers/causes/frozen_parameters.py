@@ -27,7 +27,12 @@ from ..gradients.calm import calmly
 from ..gradients.shares import measured
 
 _FREEZE = re.compile(r"\b(?:freeze|frozen|freezes|requires grad|linear prob(?:e|ing))\b")
-_WEIGHTS = {"message": 0.9, "updates": 0.85, "evaluations": 0.9, "layers": 0.5, "norm": 0.45}
+_WEIGHTS = {
+    "message": 0.9, "updates": 0.85, "evaluations": 0.9, "layers": 0.5, "norm": 0.45,
+    "optimizer": 0.92,
+}  # fmt: skip
+_OF_SOME = ("layers", "optimizer")
+"""Some layers stand still while others move: the rest says nothing about them."""
 
 
 @cause
@@ -51,7 +56,7 @@ class FrozenParameters:
         still = case.get("frozen_layers")
         if still is not None:
             by = str(still.details.get("by"))
-            said = by == "message" and still.is_alarm
+            said = by in ("message", "optimizer") and still.is_alarm
             # Nothing but parameters that do not change gives the same loss each time.
             is_proof = said or (by in ("updates", "evaluations") and still.confidence >= 0.85)
             weight = _WEIGHTS.get(by, 0.4) if still.is_alarm else 0.35
@@ -65,8 +70,7 @@ class FrozenParameters:
         if still is None and flat is not None and val is not None and is_measured:
             yield Clue(0.6, val.evidence(len(val) - 4, len(val) - 1))
             yield case.because(flat, 0.3)
-        if still is None or still.details.get("by") != "layers":
-            # Some layers stand still while others move: the rest says nothing about them.
+        if still is None or still.details.get("by") not in _OF_SOME:
             yield from self._against(case)
 
     def _against(self, case: Case) -> Iterator[Clue]:
@@ -86,6 +90,8 @@ class FrozenParameters:
         """One sentence with how it shows."""
         still = case.get("frozen_layers")
         since = ""
+        if still is not None and still.details.get("by") == "optimizer":
+            return f"the optimizer was not given {still.details.get('layer')}"
         if still is not None and still.first_step is not None and still.first_step > 0:
             since = f" from step {still.first_step:.10g} on"
         return f"parameters that should learn are not updated{since}"

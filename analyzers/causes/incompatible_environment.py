@@ -36,6 +36,7 @@ class IncompatibleEnvironment(MessageCause):
         "permission_denied",
         "network_error",
         "exception",
+        "job_failed",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -44,7 +45,11 @@ class IncompatibleEnvironment(MessageCause):
         return "packages, drivers or the machine do not fit the program"
 
     def more_clues(self, case: Case) -> Iterator[Clue]:
-        """A crash below Python, before or without an exception."""
+        """A crash below Python, before or without an exception; a command that was not found."""
+        failed = case.get("job_failed")
+        if failed is not None and failed.is_alarm:
+            is_missing = failed.number("exit_code") in (126.0, 127.0)
+            yield case.because(failed, 0.8 if is_missing else 0.2)
         found = case.get("exception")
         if found is not None and found.number("crash"):
             is_alone = all(f.id in ("exception", "rank_failure") for f in case.findings)

@@ -53,6 +53,7 @@ class LearningRateTooHigh:
         "exploding_gradients",
         "dead_units",
         "plateau",
+        "update_ratio",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -73,6 +74,9 @@ class LearningRateTooHigh:
             yield case.because(finding, 0.4)
         for finding in case.all("not_learning", "plateau", "dead_units")[:1]:
             yield case.because(finding, 0.12)
+        for finding in case.all("update_ratio"):
+            if finding.details.get("kind") == "large":
+                yield case.because(finding, 0.5)
         yield from self._growth(case, step)
         yield from self._rate(case, step)
         yield from self._against(case, step)

@@ -34,6 +34,7 @@ class LearningRateTooLow:
         "plateau",
         "underfitting",
         "vanishing_gradients",
+        "update_ratio",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -44,6 +45,9 @@ class LearningRateTooLow:
             yield case.because(slow, 0.6)
         for finding in case.all("not_learning")[:1]:
             yield case.because(finding, 0.12)
+        for finding in case.all("update_ratio"):
+            if finding.details.get("kind") == "small":
+                yield case.because(finding, 0.5)
         for finding in case.all("plateau", "underfitting")[:1]:
             yield case.because(finding, 0.08)
         setting = case.view.settings.learning_rate()

@@ -22,6 +22,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import gradient_growth_before, loss_growth_before
 from ..core.finding import Basis
+from ..core.recording import first_bad
 from ..core.registry import cause
 from ..gradients.calm import calmly
 from ..gradients.stated import half_precision
@@ -66,6 +67,7 @@ class NumericalInstability:
                 yield case.because(fall, 0.2)
             return
         yield from self._calm_before(case, step)
+        yield from self._in_the_model(case, step)
         hidden = case.get("nan_gradients")
         if hidden is not None and hidden.number("lasting"):
             yield case.because(hidden, 0.35)
@@ -90,6 +92,20 @@ class NumericalInstability:
             if broken is not None:
                 yield case.because(broken, 0.25)
 
+    def _in_the_model(self, case: Case, step: float | None) -> Iterator[Clue]:
+        """A probe saw which layer made finite inputs into NaN, or that they never were finite."""
+        bad = first_bad(case.view)
+        if bad is None:
+            return
+        if bad.origin.kind == "input":
+            yield Clue(-0.85, bad.evidence)
+        elif bad.origin.kind in ("activation", "gradient"):
+            # What grows overflows in some layer, too, and that layer is not to blame.
+            grown = gradient_growth_before(case, step)
+            rising = loss_growth_before(case, step)
+            grew = (grown is not None and grown.value >= 2) or (rising and rising.value >= 4)
+            yield Clue(0.25 if grew else 0.85, bad.evidence, "probe")
+
     def issue(self, case: Case) -> str:
         """One sentence with the step, and the operation if it is known."""
         step = case.onset(*_FOUND)
@@ -97,6 +113,10 @@ class NumericalInstability:
         for placed in case.view.events:
             if named := _NAMED.search(placed.text):
                 return f"{named['op']} has no finite gradient{where}"
+        bad = first_bad(case.view)
+        if bad is not None and bad.origin.kind in ("activation", "gradient"):
+            side = "slope" if bad.origin.kind == "gradient" else "value"
+            return f"layer {bad.origin.layer} computes something without a finite {side}{where}"
         return f"an operation is evaluated where it has no finite value or slope{where}"
 
     def fixes(self, case: Case) -> Iterator[Fix]:

@@ -60,7 +60,10 @@ class PoorInitialisation:
             yield Clue(0.5, odd.evidence)
         early = case.get("exploding_gradients")
         if early is not None and early.number("from_start"):
-            yield case.because(early, 0.35)
+            # Outputs that grow with every layer at the first step are the scale itself.
+            yield case.because(early, 0.75 if early.number("per_layer") else 0.35)
+            if early.number("per_layer") and len(early.evidence) > 2:
+                yield Clue(0.3, early.evidence[2])
         for finding in case.all("suspicious_metric"):
             if finding.details.get("kind") == "wild_start":
                 yield case.because(finding, 0.45)

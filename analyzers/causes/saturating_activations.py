@@ -30,6 +30,7 @@ class SaturatingActivations:
     id: ClassVar[str] = "saturating_activations"
     explains: ClassVar[tuple[str, ...]] = (
         "vanishing_gradients",
+        "saturated_units",
         "not_learning",
         "plateau",
         "slow_convergence",
@@ -47,6 +48,10 @@ class SaturatingActivations:
             yield case.because(tiny, 0.8 if 0 < tiny.number("per_layer") < 0.4 else 0.5)
         elif tiny is not None:
             yield case.because(tiny, 0.3)
+        full = case.get("saturated_units")
+        if full is not None:
+            is_said = full.is_alarm and full.number("share") >= 0.9
+            yield case.clue(0.85 if is_said else 0.5, full.evidence[0], states=is_said)
         for share in measured(case.view, "saturation")[:1]:
             level = share.level()
             if level > 0.5:
@@ -80,6 +85,12 @@ class SaturatingActivations:
         tiny = case.get("vanishing_gradients")
         squashing = squashing_activation(case)
         which = squashing.value if squashing is not None else "saturating"
+        full = case.get("saturated_units")
+        if full is not None:
+            share = full.number("share")
+            return (
+                f"{share:.0%} of layer {full.details.get('layer')} is where its slope is nearly 0"
+            )
         if tiny is not None and 0 < tiny.number("per_layer") < 1:
             factor = 1 / tiny.number("per_layer")
             return f"{which} activations shrink the gradient about {factor:.2g}-fold per layer"

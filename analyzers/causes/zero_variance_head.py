@@ -1,7 +1,8 @@
 """zero_variance_head: a statistic is taken over an output that has one element, or no spread.
 
 What it is: a head (halting, gate, value, group of one) gives a single number where code takes its
-    variance; the result is NaN and reaches the loss.
+    variance; the result is NaN and reaches the loss. Or it has come to give the same number for
+    every example, and nothing can be learned from it any more.
 Told apart by: the line of code under the warning names a head or a group and the warning comes at
     any step; a batch of one comes with the last batch of an epoch, and a batch size that leaves
     one example over.
@@ -35,6 +36,10 @@ class ZeroVarianceHead:
         found = self._warning(case)
         if found is None:
             return
+        if found.number("collapsed"):
+            yield Clue(0.7, found.evidence[0])
+            yield Clue(0.4, found.evidence[1])
+            return
         yield Clue(0.6, found.evidence[0])
         code = str(found.details.get("code", ""))
         if OF_A_HEAD.search(code):
@@ -53,6 +58,8 @@ class ZeroVarianceHead:
     def issue(self, case: Case) -> str:
         """One sentence with the line of code."""
         found = self._warning(case)
+        if found is not None and found.number("collapsed"):
+            return f"the head {found.details.get('layer')} gives the same for every example"
         code = str(found.details.get("code", "")) if found is not None else ""
         where = f" in `{code[:80]}`" if code else ""
         tail = ", and the NaN reached the loss" if found and found.number("nan_follows") else ""
@@ -61,6 +68,9 @@ class ZeroVarianceHead:
     def fixes(self, case: Case) -> Iterator[Fix]:
         """Guard, bias, batch."""
         found = self._warning(case)
+        if found is not None and found.number("collapsed"):
+            yield from self._revivals(str(found.details.get("layer")))
+            return
         code = str(found.details.get("code", "")) if found is not None else ""
         place = f" in `{code[:60]}`" if code else ""
         yield self._fix(
@@ -88,6 +98,27 @@ class ZeroVarianceHead:
             "check the inputs of that step for NaN",
         )
 
+    def _revivals(self, layer: str) -> Iterator[Fix]:
+        """A head that saturated or was pushed to one end."""
+        check = f"act_unit_std/{layer} in a new recording stays above a thousandth of its start"
+        yield Fix(
+            addresses=self.id,
+            change=f"weaken the term of the loss that pushes {layer} to one end",
+            example=f"loss = task_loss + 0.01 * {layer.rpartition('.')[2]}_penalty",
+            expected_impact="its outputs differ between examples within 200 steps",
+            verify=check,
+            if_it_fails="take the term out: if the head is constant even then, look at its input",
+        )
+        yield Fix(
+            addresses=self.id,
+            change=f"initialise {layer} anew with a bias of 0, and clamp its input to -5..5",
+            example="nn.init.zeros_(head.bias); p = torch.sigmoid(head(x).clamp(-5, 5))",
+            expected_impact="gradients reach the head again from the first step on",
+            verify=check,
+            if_it_fails="give it a tenth of the learning rate in a parameter group of its own",
+            is_quick=True,
+        )
+
     def _fix(self, change: str, example: str, impact: str, next_step: str) -> Fix:
         return Fix(
             addresses=self.id,
@@ -102,6 +133,10 @@ class ZeroVarianceHead:
 
     def requests(self, case: Case) -> Iterator[str]:
         """What separates it from a batch of one."""
+        found = self._warning(case)
+        if found is not None and found.number("collapsed"):
+            yield f"the loss terms that reach {found.details.get('layer')}, logged one by one"
+            return
         yield (
             "the shape of the tensor where the variance is taken: [1] says a head with one output, "
             "[1, n] a batch of one"

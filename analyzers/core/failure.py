@@ -156,7 +156,9 @@ def first_of(view: RunView, events: Iterable[PlacedEvent]) -> PlacedEvent | None
             tier = 1
         moment = _moment(placed)
         step = event.step if event.step is not None and np.isfinite(event.step) else np.inf
-        return tier, not moment, moment, step, numbers[id(placed.source)], event.line
+        # A job is no file of the run; it tells after all of them.
+        number = numbers.get(id(placed.source), len(numbers))
+        return tier, not moment, moment, step, number, event.line
 
     by_file: dict[int, list[PlacedEvent]] = {}
     for placed in found:

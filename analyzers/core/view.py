@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mltd.runs.event import Event, EventKind
+from mltd.runs.job_word import speaking_job
 from mltd.runs.roles import normalise
 from mltd.runs.run import Run, SourceFile
+from mltd.runs.schedulers.job import Job
 from mltd.runs.series import Series
 from mltd.runs.state import RunState
 from mltd.runs.summary import run_state
@@ -18,6 +20,7 @@ from .curve import Curve
 from .facts import Facts, gather
 from .finding import Evidence, EvidenceKind
 from .settings_lookup import Settings
+from .sightings import Sightings
 
 _PLAIN_WORDS = frozenset(
     {
@@ -97,16 +100,22 @@ class RunView:
         self.run = run
         self._curves: dict[int, Curve] = {}
         self._series: list[Series] = []
+        self.layer_series: list[Series] = []
+        """Metrics of single layers, as a probe records them; `recording` puts them in order."""
         self._primary: dict[str, Series | None] = {}
         self._state: tuple[RunState, str] | None = None
         self.moment: float | None = None
         """Seconds since the epoch for which the run's state is judged; None: now."""
+        self.sightings = Sightings()
         self.update()
 
     def update(self) -> None:
         """Take in what the run has gained since the last time."""
-        self._series = self.run.series
-        alive = {id(series) for series in self._series}
+        everything = self.run.series
+        # A layer may be called anything: rules that go by names must not meet it.
+        self._series = [series for series in everything if not series.layer]
+        self.layer_series = [series for series in everything if series.layer]
+        alive = {id(series) for series in everything}
         self._curves = {key: curve for key, curve in self._curves.items() if key in alive}
         for curve in self._curves.values():
             curve.update()
@@ -114,6 +123,9 @@ class RunView:
         self._state = None
         self.__dict__.pop("facts", None)
         self.__dict__.pop("events", None)
+        self.__dict__.pop("job", None)
+        if self.run.job is not None:
+            self.sightings.note(self.run)
         self.__dict__.pop("settings", None)
 
     # -- curves ---------------------------------------------------------------------------
@@ -148,7 +160,7 @@ class RunView:
 
     @property
     def series(self) -> list[Series]:
-        """All metrics of the run."""
+        """All metrics of the run but those of a recording's single layers."""
         return self._series
 
     def all_curves(self) -> Iterator[Curve]:
@@ -166,8 +178,16 @@ class RunView:
 
     @cached_property
     def events(self) -> list[PlacedEvent]:
-        """All events, file by file in the order of their lines."""
-        return [PlacedEvent(source, event) for source, event in self.run.events]
+        """All events, file by file in the order of their lines, then the end of the job."""
+        from .job_event import job_events
+
+        found = [PlacedEvent(source, event) for source, event in self.run.events]
+        return [*found, *job_events(self.run, self.job)] if self.job is not None else found
+
+    @cached_property
+    def job(self) -> Job | None:
+        """What the scheduler says about the job that wrote this log."""
+        return speaking_job(self.run)
 
     def events_of(self, *kinds: EventKind) -> list[PlacedEvent]:
         """Events of some kinds."""
@@ -188,9 +208,14 @@ class RunView:
         """Why it is thought to be in that state."""
         return self._judged()[1]
 
+    @property
+    def now(self) -> float:
+        """Seconds since the epoch for which the run is judged."""
+        return self.moment or time.time()
+
     def _judged(self) -> tuple[RunState, str]:
         if self._state is None:
-            self._state = run_state(self.run, self.moment or time.time())
+            self._state = run_state(self.run, self.now)
         return self._state
 
     @property

@@ -2,14 +2,17 @@
 
 What it sees: a logged share of dead units, of exact zeros in the gradient or of zero activations
     that stays at 0.7 or above; for zeros, which sparse embeddings have too, only while the loss
-    does not fall. Without such a measurement: a flat loss with tiny gradients in a ReLU network,
-    as information.
+    does not fall. A probe counts the dead units of each ReLU: the first layer that has mostly
+    such units is named. Without any measurement: a flat loss with tiny gradients in a ReLU
+    network, as information.
 Why it matters: a ReLU that is never active gets no gradient and never comes back; the rest of the
     network learns alone, or only the last bias learns.
 Fires on:
     dead_relu_fraction: 1*10 ; train/loss: 2.3~0.01*100
     zero_grad_frac: 0.3>0.95*30 0.97~0.005*70 ; train/loss: 2.3~0.01*100
+    probe act_dead/relu2: 0.1*5 1*15 ; probe act_dead/relu1: 0.1*20 ; train/loss: 2.3~0.01*100
 Stays quiet:
+    probe act_dead/relu2: 0.4*20 ; probe act_zero/relu2: 0.6*20 ; train/loss: 2.3>0.4~0.02*100
     zero_grad_frac: 0.5~0.03*100 ; train/loss: 2.3>0.4~0.02*100
     zero_grad_frac: 0.9~0.02*100 ; train/loss: 5>1.2~0.02*100
     train/loss: 2.3>0.4~0.02*100 ; config: activation=relu
@@ -31,6 +34,7 @@ from ..core.view import RunView
 from .calm import calmly, median
 from .layers import gradient_norm
 from .learning import Learning, learning
+from .recorded_units import UnitShare, dead_layers
 from .shares import Share, measured
 
 
@@ -51,6 +55,10 @@ class DeadUnits:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Dead units by name, then zeros, then a guess."""
         now = learning(view)
+        dead = dead_layers(view, self.least_share)
+        if dead:
+            yield self._recorded(dead, now)
+            return
         for kind in ("dead_units", "zero_gradients", "zero_activations"):
             found = self._measured(view, kind, now)
             if found is not None:
@@ -59,6 +67,36 @@ class DeadUnits:
         guess = self._guessed(view, now)
         if guess is not None:
             yield guess
+
+    def _recorded(self, dead: list[UnitShare], now: Learning | None) -> Finding:
+        """The first dead layer: those behind it get nothing, and die of that."""
+        worst = next((share for share in dead if share.level >= self.extreme_share), dead[0])
+        curve, level = worst.curve, worst.level
+        more = f", {len(dead) - 1} more layers like it" if len(dead) > 1 else ""
+        since = f" since {curve.axis_name} {curve.step(worst.first):.10g}" if worst.first else ""
+        # Without a loss nobody knows whether the rest of the network makes up for it.
+        severity = self._severity(now, level, is_named=True)
+        if level >= self.extreme_share and severity is Severity.INFO:
+            is_unharmed = now is not None and now.is_better
+            severity = Severity.INFO if is_unharmed else Severity.WARNING
+        return Finding(
+            id=self.id,
+            title=f"{level:.0%} of the units of layer {worst.layer} are dead{since}{more}",
+            severity=severity,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.95 if level >= 0.9 else 0.8),
+            basis=Basis.OBSERVATION,
+            evidence=(
+                curve.evidence(worst.first, len(curve) - 1),
+                *([now.curve.evidence(0, len(now.curve) - 1)] if now else []),
+            ),
+            first_step=curve.step(worst.first),
+            details={
+                "share": level,
+                "kind": "dead_units",
+                "after": float(worst.first),
+                "layer": worst.layer,
+            },
+        )
 
     def _measured(self, view: RunView, kind: str, now: Learning | None) -> Finding | None:
         shares = [(share, share.level()) for share in measured(view, kind)]

@@ -3,7 +3,8 @@
 What it sees: a norm of at least ten times the median of the 128 points before it, sustained over
     three points or doubling on three points in a row, or one that grows thirtyfold over the run,
     while the loss gets worse; or one that begins ten times too large beside a loss far above
-    that of a guess. A norm that is logged multiplied by the loss scale is divided first.
+    that of a guess, or beside outputs that a probe saw to grow with every layer. A norm that is
+    logged multiplied by the loss scale is divided first. With a probe, the layer is named.
 Why it matters: updates of that size throw away what was learned; the next step is often NaN. The
     climb usually shows a few steps before the loss moves.
 Fires on:
@@ -33,6 +34,7 @@ from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .calm import calmly, median
 from .climbs import Climb, climbs
+from .explosion import site_of, wild_start
 from .layers import gradient_norm
 from .learning import Effect, effect_on_loss, learning
 
@@ -65,7 +67,11 @@ class ExplodingGradients:
             climb, severity = max(alarms, key=lambda pair: (pair[1].rank, -pair[0].start))
             yield self._report(view, curve, climb, severity, len(alarms))
             return
-        grown = self._growth(view, curve) or self._from_the_start(view, curve)
+        grown = (
+            self._growth(view, curve)
+            or self._from_the_start(view, curve)
+            or self._through_layers(view)
+        )
         if grown is not None:
             yield grown
             return
@@ -101,12 +107,15 @@ class ExplodingGradients:
     ) -> Finding:
         unit = " (divided by the loss scale)" if view.facts.is_grad_norm_scaled else ""
         more = f", {count - 1} more like it" if count > 1 else ""
+        site = site_of(view, curve.step(climb.start), curve.step(climb.stop))
         title = (
             f"{curve.name}{unit} rose from {climb.baseline:.3g} to {climb.peak:.3g} "
             f"({times(climb.factor)}) from {curve.axis_name} {curve.step(climb.start):.10g} on"
-            f"{more}"
+            f"{site.text if site else ''}{more}"
         )
         evidence: list[Evidence] = [curve.evidence(climb.start, climb.peak_at)]
+        if site is not None:
+            evidence.append(site.evidence)
         loss = view.curve("train/loss")
         if severity is not Severity.INFO and loss is not None:
             at = min(int(np.searchsorted(loss.x, curve.step(climb.start))), len(loss) - 1)
@@ -146,6 +155,30 @@ class ExplodingGradients:
             details={"factor": first / last, "from_start": 1.0},
         )
 
+    def _through_layers(self, view: RunView) -> Finding | None:
+        """Every layer multiplies what it gets: the scale of the initial weights."""
+        wild = wild_start(view)
+        if wild is None:
+            return None
+        first, last = wild.layers
+        site = site_of(view, wild.norm.step(0), wild.norm.step(0))
+        return Finding(
+            id=self.id,
+            title=f"outputs grow {times(wild.per_layer)} per layer, from {wild.first.y[0]:.3g} in "
+            f"layer {first} to {wild.last.y[0]:.3g} in {last}, and {wild.norm.name} begins at "
+            f"{wild.begins:.3g}{site.text if site else ''}",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+            basis=Basis.OBSERVATION,
+            evidence=(wild.last.evidence(0), wild.first.evidence(0), wild.norm.evidence(0)),
+            first_step=wild.norm.step(0),
+            details={
+                "factor": wild.begins / wild.becomes if wild.becomes > 0 else np.inf,
+                "from_start": 1.0,
+                "per_layer": wild.per_layer,
+            },
+        )
+
     def _growth(self, view: RunView, curve: Curve) -> Finding | None:
         """A norm that grows too steadily for a jump, or too early to have had a usual size."""
         now = learning(view)
@@ -168,15 +201,17 @@ class ExplodingGradients:
         start = int(over[0]) if len(over) else 0
         title = f"{curve.name} grew from {first:.3g} to {last:.3g} ({times(last / first)})"
         course = f" while {now.curve.name} got worse" if is_worse else ", hardly ever falling back"
+        site = site_of(view, curve.step(start), curve.step(int(finite[-1])))
         return Finding(
             id=self.id,
-            title=f"{title}{course}",
+            title=f"{title}{course}{site.text if site else ''}",
             severity=Severity.CRITICAL if now.is_broken else Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.75),
             basis=Basis.OBSERVATION,
             evidence=(
                 curve.evidence(0, int(finite[-1])),
                 now.curve.evidence(0, len(now.curve) - 1),
+                *((site.evidence,) if site is not None else ()),
             ),
             first_step=curve.step(start),
             details={

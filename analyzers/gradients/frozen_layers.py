@@ -3,7 +3,9 @@
 What it sees: a validation loss that is identical to six digits over three evaluations or more
     while the training loss jitters; an update-to-weight ratio of 0; layers whose gradient is
     exactly 0 while others get one; messages about empty parameter lists or tensors without
-    gradient. Constant values printed with few digits, and a learning rate of 0, do not count.
+    gradient; layers that a probe saw to require gradients, to be in no optimizer and not to
+    move. Constant values printed with few digits, a learning rate of 0, and layers that are
+    frozen on purpose (requires_grad off, adapters) do not count.
 Why it matters: the optimizer works on nothing (built before the model was replaced, wrong
     parameters, requires_grad off), so all further steps are wasted.
 Fires on:
@@ -32,12 +34,15 @@ from mltd.runs.event import EventKind
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
+from ..core.recording import LayerCurve
 from ..core.registry import analyzer
 from ..core.view import RunView
 from ..loss.outcomes import is_fine_tuning
 from .calm import calmly, median
-from .layers import LayerCurve, gradient_layers, gradient_norm, without_embeddings
+from .layers import gradient_layers, gradient_norm, without_embeddings
 from .learning import learning
+from .left_out import left_out_layers
+from .recorded_units import dead_layers
 from .scales import fall_of_series
 from .shares import measured
 
@@ -72,7 +77,7 @@ class FrozenLayers:
             return
         if self._rate_is_zero(view) or _skips_steps(view):
             return
-        for look in (self._updates, self._evaluations, self._layers, self._norm):
+        for look in (self._left_out, self._updates, self._evaluations, self._layers, self._norm):
             found = look(view)
             if found is not None:
                 yield found
@@ -107,6 +112,34 @@ class FrozenLayers:
                 details={"by": "message"},
             )
         return None
+
+    def _left_out(self, view: RunView) -> Finding | None:
+        """A probe knows what the optimizer holds."""
+        found = left_out_layers(view)
+        if found is None:
+            return None
+        now = learning(view)
+        has_learned = now is not None and now.is_better
+        # A head on fixed features is often trained so; with requires_grad off it would be clear.
+        is_meant = is_fine_tuning(view) or (found.is_all_but_the_end and has_learned)
+        count = len(found.layers)
+        which = f"layer {found.names}" if count == 1 else f"{count} of {found.of} layers"
+        listed = "" if count == 1 else f" ({found.names})"
+        is_, its = ("is", "its") if count == 1 else ("are", "their")
+        still = (
+            f": {its} weights are the same in all {found.records} records" if found.records else ""
+        )
+        return Finding(
+            id=self.id,
+            title=f"{which}{listed} {is_} not in the optimizer but {its} gradients are computed"
+            f"{still}",
+            severity=Severity.INFO if is_meant else Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.95 if found.records else 0.8),
+            basis=Basis.OBSERVATION,
+            evidence=found.evidence,
+            first_step=1.0,
+            details={"by": "optimizer", "count": float(count), "layer": found.names},
+        )
 
     def _updates(self, view: RunView) -> Finding | None:
         shares = measured(view, "update_ratio")
@@ -244,7 +277,9 @@ def _skips_steps(view: RunView) -> bool:
 def _is_dead(view: RunView) -> bool:
     """Units that are never active leave the layers before them without gradient."""
     kinds = ("dead_units", "zero_gradients")
-    return any(share.level() >= 0.7 for kind in kinds for share in measured(view, kind))
+    return bool(dead_layers(view, 0.7)) or any(
+        share.level() >= 0.7 for kind in kinds for share in measured(view, kind)
+    )
 
 
 def _digits(value: float) -> int:

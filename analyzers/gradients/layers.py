@@ -8,11 +8,11 @@ the order in which data flows through them, so that rules can compare the first 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
+from ..core.recording import LayerCurve, Recording, recordings
 from ..core.view import RunView
 
 
@@ -47,16 +47,8 @@ _SIDE = frozenset({"bias", "ln", "layernorm", "bn", "batchnorm", "ln1", "ln2", "
 _EARLY = re.compile(r"^(?:w[tp]e|tok|pos|embed\w*|stem|input|in|backbone|features|conv1|encoder)$")
 _LATE = re.compile(r"^(?:head|heads|classifier|output|out|logits|decoder|lm|last|final|top)$")
 _EMBEDDING = re.compile(r"embed|^w[tp]e$|^tok\b|\bw[tp]e\b")
+_NORM = re.compile(r"norm|^(?:ln|bn|gn)_?\w{0,2}$", re.IGNORECASE)
 _DIGITS = re.compile(r"(\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class LayerCurve:
-    """One layer's series."""
-
-    layer: str
-    """Words of the name that say which layer it is."""
-    curve: Curve
 
 
 def _words(name: str) -> list[str]:
@@ -96,12 +88,26 @@ def gradient_norm(view: RunView) -> Curve | None:
 
 def gradient_layers(view: RunView) -> list[LayerCurve]:
     """The gradient of each layer, first layer first; empty if fewer than two are logged."""
-    return _ordered(_members(view, _GRADIENT))
+    return _recorded(view, "grad_norm") or _ordered(_members(view, _GRADIENT))
 
 
 def weight_layers(view: RunView) -> list[LayerCurve]:
     """The size of each layer's weights, first layer first."""
-    return _ordered(_members(view, _WEIGHT, needs_size=True, without=_GRADIENT))
+    recorded = _recorded(view, "weight_norm")
+    return recorded or _ordered(_members(view, _WEIGHT, needs_size=True, without=_GRADIENT))
+
+
+def recording_with_most(view: RunView, kind: str) -> Recording | None:
+    """Of several recorded models, the one with the most layers."""
+    found = recordings(view)
+    return max(found, key=lambda one: len(one.series.get(kind, ())), default=None)
+
+
+def _recorded(view: RunView, kind: str) -> list[LayerCurve]:
+    """What a probe measured needs no guessing, and comes in the order of the model."""
+    found = recording_with_most(view, kind)
+    layers = found.layers(kind) if found is not None else []
+    return layers if len(layers) > 1 else []
 
 
 def _members(
@@ -155,5 +161,13 @@ def _flow(layer: str) -> tuple[int, list[tuple[int, str]]]:
 
 def without_embeddings(layers: list[LayerCurve]) -> list[LayerCurve]:
     """Layers whose gradients are dense; those of embeddings are mostly zero in a healthy run."""
-    dense = [layer for layer in layers if not _EMBEDDING.search(layer.layer)]
+    dense = [layer for layer in layers if not _EMBEDDING.search(layer.layer.replace(".", " "))]
     return dense if len(dense) > 1 else []
+
+
+def without_norms(layers: list[LayerCurve]) -> list[LayerCurve]:
+    """Recorded layers that mix their inputs: gains of normalisations are of another size."""
+    if not layers or not layers[0].curve.series.layer:
+        return layers
+    mixing = [layer for layer in layers if not _NORM.search(layer.layer.rpartition(".")[2])]
+    return mixing if len(mixing) > 1 else layers

@@ -47,6 +47,11 @@ class Learning:
         return self.first > 0 and self.last < 0.7 * self.first and not self.is_at_chance
 
     @property
+    def is_better(self) -> bool:
+        """Well below its very first value, too: a loss that jumped at once has come down again."""
+        return self.has_learned and not self.last > 0.7 * abs(float(self.curve.y[0]))
+
+    @property
     def fall(self) -> float:
         """From the beginning to the best."""
         return max(0.0, self.first - self.best)

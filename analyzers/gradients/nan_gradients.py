@@ -4,7 +4,7 @@ What it sees: a gradient norm of NaN or Inf at a step whose loss is finite, and 
     comes back again and again; a loss printed as exactly 0 beside a norm of NaN; messages that
     name gradients that are not finite. A step skipped now and then by a loss scaler is normal.
 Why it matters: one update with such a gradient makes all weights NaN; loggers that leave out or
-    average away NaN may hide it for hours.
+    average away NaN may hide it for hours. A probe tells in which layer it began.
 Fires on:
     grad_norm: 0.5~0.05*50 nan*50 ; train/loss: 2>1~0.02*50 0*50
     grad_norm: 0.5~0.05*50 nan*9 ; train/loss: 2>1~0.02*51 nan*8
@@ -32,6 +32,7 @@ from mltd.runs.harvest import Ints
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.recording import FirstBad, first_bad
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .calm import calmly
@@ -63,11 +64,35 @@ class NanGradients:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """The norm's own values, then what the log says about gradients."""
         curve = gradient_norm(view)
-        found = None if curve is None else self._in_values(view, curve)
+        bad = first_bad(view)
+        found = None
+        if bad is not None and (bad.origin.kind == "gradient" or view.curve("train/loss") is None):
+            found = self._recorded(view, bad)
+        if found is None and curve is not None:
+            found = self._in_values(view, curve)
         if found is None:
             found = self._in_messages(view)
         if found is not None:
             yield found
+
+    def _recorded(self, view: RunView, bad: FirstBad) -> Finding | None:
+        """A probe saw where it began; weights are another finding."""
+        if bad.origin.kind == "weight":
+            return None
+        at = f" at step {bad.step:.10g}" if bad.step is not None else ""
+        behind = " while those behind it were finite" if bad.origin.kind == "gradient" else ""
+        total = gradient_norm(view)
+        lasts = total is not None and len(total) > 1 and not np.isfinite(total.y[-2:]).any()
+        return Finding(
+            id=self.id,
+            title=f"gradients are not finite: it began {bad.where}{at}{behind}",
+            severity=Severity.CRITICAL if lasts else Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.95),
+            basis=Basis.OBSERVATION,
+            evidence=(bad.evidence,),
+            first_step=bad.step,
+            details={"lasting": float(lasts), "layer": bad.origin.layer},
+        )
 
     def _in_values(self, view: RunView, curve: Curve) -> Finding | None:
         loss = view.curve("train/loss")
@@ -138,6 +163,8 @@ class NanGradients:
         kinds = (EventKind.NAN, EventKind.EXCEPTION, EventKind.ERROR, EventKind.WARNING)
         for placed in view.events_of(*kinds):
             said = _SAID.search(placed.text) or _SAID.search(placed.event.title)
+            if placed.source.format == "probe":
+                continue  # judged as a whole
             if said is None or _SKIPPED.search(placed.event.title):
                 continue
             return self._message(view, placed, said[0])

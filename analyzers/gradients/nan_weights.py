@@ -28,6 +28,7 @@ from mltd.runs.event import EventKind
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
+from ..core.recording import first_bad
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .calm import calmly
@@ -54,18 +55,24 @@ class NanWeights:
     @calmly
     def examine(self, view: RunView) -> Iterator[Finding]:
         """One finding, the earliest."""
-        curves = [*view.curves("param_norm"), *(layer.curve for layer in weight_layers(view))]
+        # Layers first: of several at the same step, one that has a name says more.
+        curves = [*(layer.curve for layer in weight_layers(view)), *view.curves("param_norm")]
         found = [(curve, at) for curve in curves if (at := _lasting_from(curve)) is not None]
         if found:
             curve, at = min(found, key=lambda pair: pair[0].step(pair[1]))
+            bad = first_bad(view, by=curve.step(at))
+            began = f"; it began {bad.where}" if bad is not None else ""
             yield Finding(
                 id=self.id,
                 title=f"{curve.name} is {curve.y[at]:g} from {curve.axis_name} "
-                f"{curve.step(at):.10g} on: the weights are not finite",
+                f"{curve.step(at):.10g} on: the weights are not finite{began}",
                 severity=Severity.CRITICAL,
                 confidence=finding_confidence(Basis.OBSERVATION, 0.95),
                 basis=Basis.OBSERVATION,
-                evidence=(curve.evidence(at, len(curve) - 1),),
+                evidence=(
+                    curve.evidence(at, len(curve) - 1),
+                    *((bad.evidence,) if bad is not None else ()),
+                ),
                 first_step=curve.step(at),
             )
             return

@@ -1,9 +1,9 @@
 """vanishing_gradients: so little gradient reaches the weights that they hardly learn.
 
 What it sees: the first layers' gradient below a thousandth of the last layers', where layers are
-    logged; else a total norm that is a millionth of the loss, or that fell by three decades,
-    while the loss stays near where it began. Runs that have learned are left alone, and so are
-    norms printed with too few digits.
+    logged or a probe recorded them; else a total norm that is a millionth of the loss, or that
+    fell by three decades, while the loss stays near where it began. Runs that have learned are
+    left alone, and so are norms printed with too few digits.
 Why it matters: the first layers stay as they were initialised, so depth is wasted or nothing is
     learned at all; more steps do not help.
 Fires on:
@@ -30,13 +30,22 @@ from mltd.runs.harvest import Floats
 
 from ..core.calibration import finding_confidence
 from ..core.finding import Basis, Finding, Severity
+from ..core.recording import LayerCurve
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .calm import calmly, median
-from .layers import LayerCurve, gradient_layers, gradient_norm, without_embeddings
+from .layers import (
+    gradient_layers,
+    gradient_norm,
+    recording_with_most,
+    without_embeddings,
+    without_norms,
+)
 from .learning import Learning, learning
 
 LEAST_POINTS = 5
+STILL = 1e-5
+"""Relative change of a layer's weights per step that leads nowhere."""
 
 
 @analyzer
@@ -57,8 +66,8 @@ class VanishingGradients:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Layers first; they say where it vanishes."""
         now = learning(view)
-        layers = without_embeddings(gradient_layers(view))
-        found = self._by_layer(layers, now) if layers else self._by_norm(view, now)
+        layers = without_norms(without_embeddings(gradient_layers(view)))
+        found = self._by_layer(view, layers, now) if layers else self._by_norm(view, now)
         found = found or (self._at_first(layers, now) if layers else None)
         if found is not None:
             yield found
@@ -88,7 +97,9 @@ class VanishingGradients:
             details={"ratio": low / high, "layers": float(len(layers)), "at_first": 1.0},
         )
 
-    def _by_layer(self, layers: list[LayerCurve], now: Learning | None) -> Finding | None:
+    def _by_layer(
+        self, view: RunView, layers: list[LayerCurve], now: Learning | None
+    ) -> Finding | None:
         first, last = layers[0].curve, layers[-1].curve
         count = min(len(first), len(last))
         if count < LEAST_POINTS:
@@ -107,11 +118,13 @@ class VanishingGradients:
             return None
         title = (
             f"{first.name} is {median(low):.2g}, {ratio:.2g} of {last.name} ({median(high):.2g}), "
-            f"over {len(layers)} layers"
+            f"over {len(layers)} layers{_steepest(layers, between)}"
         )
         per_layer = ratio ** (1 / (len(layers) - 1))
         severity = Severity.WARNING
-        if now is None or now.has_learned:
+        if now is None:
+            severity = Severity.WARNING if _stands_still(view, layers[0]) else Severity.INFO
+        elif now.has_learned:
             severity = Severity.INFO
         elif now.is_flat and len(now.curve) >= 100:
             severity = Severity.CRITICAL
@@ -127,7 +140,12 @@ class VanishingGradients:
                 *([now.curve.evidence(0, len(now.curve) - 1)] if now is not None else []),
             ),
             first_step=self._first(first.y, last.y, first.x),
-            details={"ratio": ratio, "per_layer": per_layer, "layers": float(len(layers))},
+            details={
+                "ratio": ratio,
+                "per_layer": per_layer,
+                "layers": float(len(layers)),
+                "layer": layers[0].layer,
+            },
         )
 
     def _first(
@@ -172,6 +190,24 @@ class VanishingGradients:
             first_step=curve.step(int(np.argmax(curve.y < limit))),
             details={"norm": level, "fell": level / start},
         )
+
+
+def _steepest(layers: list[LayerCurve], levels: list[float]) -> str:
+    """The place where most of it is lost, if it is lost in one place; only a probe knows layers."""
+    if not layers[0].curve.series.layer or not min(levels) > 0:
+        return ""
+    falls = [float(np.log(b / a)) for a, b in pairwise(levels)]
+    place = int(np.argmax(falls))
+    if len(falls) < 2 or falls[place] < 0.5 * sum(falls):
+        return ""
+    return f", most of it lost between {layers[place].layer} and {layers[place + 1].layer}"
+
+
+def _stands_still(view: RunView, first: LayerCurve) -> bool:
+    """Without a loss, weights that hardly move say that the first layer learns nothing."""
+    recording = recording_with_most(view, "grad_norm")
+    moved = recording.of_layer("update_ratio", first.layer) if recording is not None else None
+    return moved is not None and len(moved) >= LEAST_POINTS and median(moved.y) < STILL
 
 
 def _start(values: Floats) -> float:

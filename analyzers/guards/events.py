@@ -35,7 +35,7 @@ def recovered(view: RunView, facts: Facts) -> None:
     for placed in view.events:
         if placed.event.kind not in _GRAVE:
             continue
-        last = max(progress.get(number_of[id(placed.source)], [0]))
+        last = max(progress.get(number_of.get(id(placed.source), -1), [0]))
         if last > placed.event.last_line:
             facts.recovered.add(id(placed.event))
     if facts.recovered:

@@ -2,7 +2,7 @@
 
 What it sees: NaN or infinity in a logged loss, and messages of frameworks that stop because of
     it; the letters "nan" elsewhere in the log mean nothing. A few values that come and go are
-    told from a loss that stays lost.
+    told from a loss that stays lost. With a probe's recording, the layer in which it began.
 Why it matters: from the first update with such a loss on, all weights may be NaN; nothing that
     the run does afterwards is worth anything.
 Fires on:
@@ -30,6 +30,7 @@ from mltd.runs.event import EventKind
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.recording import first_bad
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 
@@ -108,6 +109,11 @@ class NanLoss:
                 f"{curve.y[first - 1]:.4g} at {curve.step(first - 1):.10g}"
             )
             shown = curve.evidence(first - 1, first)
+        bad = first_bad(view, by=step, slack=max(1.0, curve.spacing))
+        if bad is not None:
+            at = f" at step {bad.step:.10g}" if bad.step is not None else ""
+            title = f"{title}; first seen {bad.where}{at}"
+            remarks = (bad.evidence, *remarks)
         is_training = curve.role == "train/loss"
         return Finding(
             id=self.id,

@@ -1,14 +1,19 @@
-"""degenerate_variance: a variance was taken over a single element, so it is not a number.
+"""degenerate_variance: a variance was taken over a single element, or an output has none.
 
 What it sees: torch's `var(): degrees of freedom is <= 0` (and `std()`, `cov()`, `var_mean()`), and
     `Expected more than 1 value per channel when training`; whether the loss became NaN within
-    the ten records after it; whether it was only a report that took it.
+    the ten records after it; whether it was only a report that took it. In a probe's recording: a
+    head whose units fell to a thousandth of their variation from example to example, while the
+    layers before it still vary.
 Why it matters: torch only warns, and the NaN travels through the next backward pass into every
-    weight. Over a single finished run, in a table of results, it means nothing.
+    weight. Over a single finished run, in a table of results, it means nothing. A head (halting,
+    gate, variance) that says the same whatever it is asked has stopped to do its work.
 Fires on:
     log: step 1 loss 2.1 | t.py:3: UserWarning: var(): degrees of freedom is <= 0. | step 2 loss nan
     log: ValueError: Expected more than 1 value per channel when training, got input size [1, 4]
+    probe act_unit_std/fc: 1*20 ; probe act_unit_std/halt: 0.1 1e-7*19 ; train/loss: 2.3~0.01*100
 Stays quiet:
+    probe act_unit_std/fc: 1*20 ; probe act_unit_std/head: 0 0.3*19 ; train/loss: 2.3~0.01*100
     log: step 1 loss 2.1 | t.py:3: UserWarning: lr_scheduler.step() was called | step 2 loss 2.0
     log: step 1 loss 2.1 | step 2 loss nan | step 3 loss nan
 Try next: drop the last incomplete batch; use correction=0 and a small eps; take the statistic
@@ -31,6 +36,8 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
+from ..gradients.learning import learning
+from .collapsed_layers import Collapse, collapsed_layers
 
 DEGREES = re.compile(r"\b(?P<what>var|std|var_mean|std_mean|cov)\(\): degrees of freedom is <= 0")
 ONE_VALUE = re.compile(
@@ -45,7 +52,7 @@ _KINDS = (EventKind.WARNING, EventKind.EXCEPTION, EventKind.ERROR)
 @analyzer
 @dataclass(frozen=True, slots=True)
 class DegenerateVariance:
-    """Report each place in the code once."""
+    """Report each place in the code once, and each head that fell silent."""
 
     id: ClassVar[str] = "degenerate_variance"
     roles: ClassVar[tuple[str, ...]] = ("train/loss",)
@@ -58,6 +65,31 @@ class DegenerateVariance:
                 yield self._warned(view, placed, found["what"])
             elif found := ONE_VALUE.search(placed.text):
                 yield self._refused(view, placed, found["size"])
+        for collapse in collapsed_layers(view):
+            yield self._collapsed(view, collapse)
+
+    def _collapsed(self, view: RunView, collapse: Collapse) -> Finding:
+        curve, other = collapse.curve, collapse.other
+        now = learning(view)
+        fell = f" fell from {collapse.before:.2g} to" if collapse.before else " is"
+        step = f"{curve.axis_name} {curve.step(collapse.first):.10g}"
+        since = f" since {step}" if collapse.before else ""
+        return Finding(
+            id=self.id,
+            title=f"layer {collapse.layer} says the same for every example{since}: its variation"
+            f"{fell} {collapse.level:.2g} while layer {other.layer} varies by "
+            f"{other.curve.y[-1]:.2g}",
+            # Where the loss falls all the same, the head may be a small part of the model.
+            severity=Severity.INFO if now is not None and now.is_better else Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9 if collapse.before else 0.8),
+            basis=Basis.OBSERVATION,
+            evidence=(
+                curve.evidence(max(0, collapse.first - 1), len(curve) - 1),
+                other.curve.evidence(len(other.curve) - 1),
+            ),
+            first_step=curve.step(collapse.first),
+            details={"layer": collapse.layer, "collapsed": 1.0, "nan_follows": 0.0, "code": ""},
+        )
 
     def _warned(self, view: RunView, placed: PlacedEvent, what: str) -> Finding:
         broken = _first_broken(view, placed)

@@ -1,0 +1,205 @@
+"""One training for each fault that can be seen inside a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from .trained import CLASSES, WIDTH, Training, adam, deep, points, sgd
+
+
+class Halting(nn.Module):
+    """A classifier with a head that says when to stop, and that at some time always says yes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.body = nn.Linear(WIDTH, WIDTH)
+        self.act = nn.ReLU()
+        self.head = nn.Linear(WIDTH, CLASSES)
+        self.halting = nn.Linear(WIDTH, 1)
+        self.gate = nn.Sigmoid()
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.act(self.body(x))
+        logits: Tensor = self.head(x)
+        halt = self.gate(self.halting(x.detach()))
+        return torch.cat([logits, halt], dim=1)
+
+
+def halting_loss(out: Tensor, y: Tensor) -> Tensor:
+    return functional.cross_entropy(out[:, :CLASSES], y) + 0.01 * (1 - out[:, CLASSES]).mean()
+
+
+class Broken(nn.Module):
+    """From a step on, one of its layers takes the logarithm of what may be negative."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.first = nn.Linear(WIDTH, WIDTH)
+        self.second = Logarithm()
+        self.third = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits: Tensor = self.third(self.second(torch.relu(self.first(x))))
+        return logits
+
+
+class Logarithm(nn.Linear):
+    """A layer that goes wrong when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__(WIDTH, WIDTH)
+        self.is_wrong = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = super().forward(x)
+        return torch.log(x) if self.is_wrong else torch.relu(x)
+
+
+def vanishing() -> Training:
+    model = deep(8, nn.Sigmoid)
+    return Training(model, sgd(model, 0.05))
+
+
+def exploding_start() -> Training:
+    model = deep(6, nn.ReLU)
+    with torch.no_grad():
+        for layer in model:
+            if isinstance(layer, nn.Linear):
+                layer.weight.mul_(12)
+    return Training(model, sgd(model, 1e-4))
+
+
+def exploding_rate() -> Training:
+    model = deep(3, nn.Tanh)
+    model[4] = nn.Linear(WIDTH, WIDTH)
+    model[5] = nn.Identity()
+    optimizer = sgd(model, 0.02)
+
+    def raise_rate(step: int) -> float:
+        return 1.0 if step < 60 else 400.0
+
+    return Training(model, optimizer, every=1, steps=100, schedule=raise_rate)
+
+
+def dead() -> Training:
+    model = deep(3, nn.ReLU)
+    with torch.no_grad():
+        model[2].bias.fill_(-10.0)  # type: ignore[operator]
+    return Training(model, sgd(model))
+
+
+def dies_later() -> Training:
+    model = deep(3, nn.ReLU)
+
+    def push(step: int) -> None:
+        if step == 60:
+            with torch.no_grad():
+                model[4].bias.fill_(-50.0)  # type: ignore[operator]
+
+    return Training(model, sgd(model), before=push)
+
+
+def saturated() -> Training:
+    model = deep(3, nn.Tanh)
+    with torch.no_grad():
+        model[2].weight.mul_(200.0)  # type: ignore[operator]
+    return Training(model, sgd(model, 0.01))
+
+
+def left_out() -> Training:
+    model = deep(3, nn.ReLU)
+    kept = [p for name, p in model.named_parameters() if not name.startswith("2.")]
+    return Training(model, torch.optim.Adam(kept, 3e-3))
+
+
+def too_slow() -> Training:
+    model = deep(2, nn.ReLU)
+    return Training(model, adam(model, 1e-8))
+
+
+def too_fast() -> Training:
+    model = deep(2, nn.ReLU)
+    others = [p for name, p in model.named_parameters() if not name.startswith("2.")]
+    groups: list[dict[str, Any]] = [
+        {"params": model[2].parameters(), "lr": 10.0},
+        {"params": others},
+    ]
+    return Training(model, torch.optim.Adam(groups, 1e-3), every=1, steps=40)
+
+
+def nan_in_layer() -> Training:
+    model = Broken()
+
+    def spoil(step: int) -> None:
+        model.second.is_wrong = step >= 60
+
+    return Training(model, sgd(model), before=spoil)
+
+
+def nan_between_records() -> Training:
+    training = nan_in_layer()
+    model = training.model
+    assert isinstance(model, Broken)
+
+    def spoil(step: int) -> None:
+        model.second.is_wrong = step >= 58
+
+    training.before = spoil
+    return training
+
+
+class Root(nn.Module):
+    """From a step on, a square root at 0: its value is finite, its slope is not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.first = nn.Linear(WIDTH, WIDTH)
+        self.second = nn.Linear(WIDTH, WIDTH)
+        self.third = nn.Linear(WIDTH, CLASSES)
+        self.is_wrong = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.second(torch.relu(self.first(x)))
+        if self.is_wrong:
+            x = torch.sqrt((x * 0.0).abs() + 0.0 * x) + x
+        logits: Tensor = self.third(torch.relu(x))
+        return logits
+
+
+def nan_in_backward() -> Training:
+    model = Root()
+
+    def spoil(step: int) -> None:
+        model.is_wrong = step >= 60
+
+    return Training(model, sgd(model), before=spoil)
+
+
+def nan_in_data() -> Training:
+    model = deep(2, nn.ReLU)
+
+    def spoiled(number: int) -> tuple[Tensor, Tensor]:
+        x, y = points(number)
+        if number == 60:
+            x[3, 2] = torch.nan
+        return x, y
+
+    return Training(model, sgd(model), batches=spoiled)
+
+
+def collapsed_head() -> Training:
+    model = Halting()
+
+    def push(step: int) -> None:
+        if step == 60:
+            with torch.no_grad():
+                model.halting.bias.fill_(100.0)
+
+    return Training(model, sgd(model, 1e-4), loss=halting_loss, before=push)

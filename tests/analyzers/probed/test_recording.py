@@ -1,0 +1,142 @@
+"""What a probe recorded is known by layer, in the order of the model, and by nothing else."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mltd.analyzers.catalogue.examples import example_run
+from mltd.analyzers.core.finding import Severity
+from mltd.analyzers.core.recording import recordings
+from mltd.analyzers.core.view import RunView
+from mltd.analyzers.diagnosis import diagnose
+from mltd.analyzers.gradients.layers import gradient_layers, weight_layers
+from mltd.runs.harvest import Column, ColumnKey, Harvest
+from mltd.runs.run import Run, SourceFile
+from mltd.runs.statements import Statement, StatementKind
+
+from .conftest import Judge
+
+
+def test_layers_with_any_name_are_layers(judge: Judge) -> None:
+    view = RunView(judge("transformer").run)
+    names = [layer.layer for layer in gradient_layers(view)]
+    assert {"time_embed", "norm", "head", "body.layers.1.norm2"} <= set(names)
+    assert [layer.layer for layer in weight_layers(view)] == names
+    assert names[-2:] == ["norm", "head"]
+
+
+def test_rules_that_go_by_names_do_not_meet_single_layers(judge: Judge) -> None:
+    view = RunView(judge("transformer").run)
+    assert not any("/" in series.name for series in view.series)
+    assert len(view.layer_series) > 80
+
+
+def test_a_layer_that_got_its_first_gradient_late_stands_where_it_is(judge: Judge) -> None:
+    view = RunView(judge("unfrozen_later").run)
+    assert [layer.layer for layer in gradient_layers(view)] == ["0", "2", "4", "6"]
+
+
+def test_layers_that_are_told_not_to_learn_are_frozen_on_purpose(judge: Judge) -> None:
+    (recording,) = recordings(RunView(judge("low_rank").run))
+    assert recording.frozen == ["0.base", "2.base", "4.base"]
+    assert recording.left_out == []
+
+
+def recorded(left_out: set[str], norms: dict[str, list[float]], loss: str = "") -> Run:
+    """A recording of layers with these weight norms, all trained but some."""
+    text = f"probe update_ratio: 0.001*{len(next(iter(norms.values())))}"
+    run = example_run(f"{text} ; train/loss: {loss}" if loss else text)
+    file = len(run.files) - 1
+    count = len(next(iter(norms.values())))
+    rows = np.arange(count, dtype=np.int64)
+    columns = [
+        Column(ColumnKey(f"weight_norm/{name}", layer=name), rows, np.array(values))
+        for name, values in norms.items()
+    ]
+    said = [
+        Statement(
+            StatementKind.LAYER, name, 10.0,
+            "not in the optimizer" if name in left_out else "trained", 1,
+        )
+        for name in norms
+    ]  # fmt: skip
+    lines, axes = rows + 1, {"step": rows.astype(np.float64)}
+    run.append(file, Harvest(line=lines, axes=axes, columns=columns, statements=said, lines=count))
+    return run
+
+
+MOVING, STILL = [1.0 + 0.1 * n for n in range(6)], [2.0] * 6
+
+
+@pytest.mark.parametrize(
+    ("left_out", "norms", "loss", "severity"),
+    [
+        ({"b"}, {"a": MOVING, "b": STILL, "c": MOVING}, "2>1~0.01*60", Severity.WARNING),
+        # Somebody else moves it.
+        ({"b"}, {"a": MOVING, "b": MOVING, "c": MOVING}, "2>1~0.01*60", None),
+        # All but the last layer: a head on fixed features, as long as it learns.
+        ({"a", "b"}, {"a": STILL, "b": STILL, "c": MOVING}, "2>1~0.01*60", Severity.INFO),
+        ({"a", "b"}, {"a": STILL, "b": STILL, "c": MOVING}, "2~0.01*60", Severity.WARNING),
+        (set(), {"a": MOVING, "b": STILL, "c": MOVING}, "2>1~0.01*60", None),
+    ],
+)
+def test_what_the_optimizer_was_not_given_is_told_from_what_is_meant(
+    left_out: set[str], norms: dict[str, list[float]], loss: str, severity: Severity | None
+) -> None:
+    found = [f for f in diagnose(recorded(left_out, norms, loss)).findings
+             if f.id == "frozen_layers"]  # fmt: skip
+    assert [finding.severity for finding in found] == ([] if severity is None else [severity])
+
+
+def test_two_models_of_one_run_are_two_recordings() -> None:
+    run = example_run("probe grad_norm/a: 1*5 ; probe grad_norm/b: 1*5")
+    other = run.add_file(SourceFile("other.probe.jsonl", format="probe"))
+    rows = np.arange(5, dtype=np.int64)
+    columns = [
+        Column(ColumnKey(f"grad_norm/{name}", layer=name), rows, np.ones(5)) for name in "abc"
+    ]
+    axes = {"step": rows.astype(np.float64)}
+    run.append(other, Harvest(line=rows + 1, axes=axes, columns=columns, lines=5))
+    view = RunView(run)
+    assert [len(one.series["grad_norm"]) for one in recordings(view)] == [2, 3]
+    assert [layer.layer for layer in gradient_layers(view)] == ["a", "b", "c"]
+
+
+VALUES = st.lists(
+    st.floats() | st.sampled_from([0.0, 1.0, 1e-300, 1e308, math.nan, math.inf]),
+    min_size=1, max_size=12,
+)  # fmt: skip
+KINDS = (
+    "grad_norm", "weight_norm", "update_ratio", "act_mean", "act_std", "act_unit_std", "act_zero",
+    "act_dead", "act_saturated",
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(KINDS), st.sampled_from(["0", "time", "norm", "a b", ""])),
+        VALUES,
+        min_size=1,
+        max_size=14,
+    )
+)
+def test_no_values_break_a_rule(columns: dict[tuple[str, str], list[float]]) -> None:
+    run = example_run("train/loss: 2>1~0.1*40")
+    file = run.add_file(SourceFile("x.probe.jsonl", format="probe"))
+    made = [
+        Column(
+            ColumnKey(f"{kind}/{layer}" if layer else kind, layer=layer),
+            np.arange(len(values), dtype=np.int64), np.array(values),
+        )
+        for (kind, layer), values in columns.items()
+    ]  # fmt: skip
+    rows = np.arange(12, dtype=np.int64)
+    axes = {"step": (3.0 * rows).astype(np.float64)}
+    run.append(file, Harvest(line=rows + 1, axes=axes, columns=made, lines=12))
+    assert diagnose(run).problems == ()
