@@ -16,21 +16,34 @@ _WORTH_CUTTING = 4
 
 @dataclass(frozen=True, slots=True)
 class HeatScale:
-    """From the smallest norm to the largest, by decades."""
+    """From the smallest norm to the largest, by decades; shares from 0 to 1, evenly."""
 
     low: float = -1.0
     high: float = 0.0
+    is_even: bool = False
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Its two ends as text."""
+        if self.is_even:
+            return f"{self.low:.0%}", f"{self.high:.0%}"
+        return norm_text(self.low), norm_text(self.high)
 
     def level(self, norm: float) -> int | None:
         """0 for the smallest norms (and for none at all); None where there is no number."""
         if math.isnan(norm):
             return None
+        if self.is_even:
+            return max(0, min(LEVELS - 1, int(norm * LEVELS)))
         if norm <= 0:
             return 0
         if math.isinf(norm):
             return LEVELS - 1
         share = (math.log10(norm) - self.low) / (self.high - self.low)
         return max(0, min(LEVELS - 1, int(share * LEVELS)))
+
+
+SHARES = HeatScale(0.0, 1.0, is_even=True)
 
 
 def scale_of(rows: Iterable[Iterable[float]]) -> HeatScale:

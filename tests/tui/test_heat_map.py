@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from mltd.tui.engine.protocol import Heat
-from mltd.tui.heat_scale import LEVELS, scale_of, shade, short_names
+from mltd.tui.engine.curve_protocol import Heat
+from mltd.tui.heat_scale import LEVELS, SHARES, scale_of, shade, short_names
 from mltd.tui.theming import load_themes
 from mltd.tui.widgets.heat_map import EMPTY, HeatMap
 from tests.tui.hosting import Host
@@ -234,3 +234,42 @@ def test_what_all_names_share_is_left_out_by_whole_words() -> None:
     assert short_names(["conv1", "conv2"]) == ["conv1", "conv2"]
     assert short_names(["alone.by.itself"]) == ["alone.by.itself"]
     assert short_names([]) == []
+
+
+SEVERAL = ("grad_norm", "act_dead")
+
+
+def test_another_quantity_is_asked_for_and_told_in_the_title() -> None:
+    async def check(pilot: Pilot[None], chart: HeatMap) -> None:
+        assert str(chart.border_title) == "gradient norm per layer (1 of 2)"
+        await pilot.press("m")
+        assert chart.quantity == "act_dead"
+        shares = SMALL._replace(
+            quantity="act_dead", cells=tuple(array("d", [0.0, 0.5, 1.0]) for _ in range(3)), bad=()
+        )
+        chart.set_heat(shares._replace(quantities=SEVERAL))
+        await pilot.pause()
+        assert str(chart.border_title) == "dead units per layer (2 of 2)"
+        assert chart.read_out.endswith("dead 100%")
+        assert "log scale" not in chart.render_line(chart.size.height - 1).text
+        await pilot.press("m")
+        assert chart.quantity == "grad_norm"
+
+    host = show(check, SMALL._replace(quantities=SEVERAL))
+    wanted = [message for message in host.heard if isinstance(message, HeatMap.Wanted)]
+    assert len(wanted) == 4  # twice for the room there is, and once for each key
+
+
+def test_a_run_with_gradients_alone_offers_no_other_quantity() -> None:
+    async def check(pilot: Pilot[None], chart: HeatMap) -> None:
+        assert str(chart.border_title) == "gradient norm per layer"
+        assert chart.check_action("quantity", ()) is False
+        await pilot.press("m")
+        assert chart.quantity == "grad_norm"
+
+    show(check, SMALL)
+
+
+def test_shares_have_a_scale_of_their_own() -> None:
+    assert [SHARES.level(share) for share in (0.0, 0.5, 1.0)] == [0, LEVELS // 2, LEVELS - 1]
+    assert SHARES.ends == ("0%", "100%")

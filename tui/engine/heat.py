@@ -1,4 +1,4 @@
-"""Norms per layer over steps, in as many columns as the screen has."""
+"""Norms and shares per layer over steps, in as many columns as the screen has."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mltd.analyzers.core.glance import Glance, points_of
-from mltd.analyzers.gradients.layers import LayerCurve, gradient_layers
+from mltd.analyzers.core.recording import LayerCurve
+from mltd.analyzers.gradients.layers import gradient_layers, recording_with_most, weight_layers
 from mltd.runs.harvest import Floats, Ints
 from mltd.runs.run import Run
 
-from .protocol import Heat, HeatRequest
+from .curve_protocol import Heat, HeatRequest
 
+QUANTITIES = ("grad_norm", "weight_norm", "update_ratio", "act_dead", "act_saturated")
 _MANY_TIMES = 64
 """A stretch with so many times more points than columns surely has a step for each column."""
 
@@ -26,14 +28,16 @@ def has_layers(run: Run) -> bool:
 
 def make_heat(request: HeatRequest, run: Run) -> Heat:
     """The answer to a request; without any layer if the run logs no norms per layer."""
-    layers = gradient_layers(Glance(run))
-    if not layers or request.columns < 1:
+    measured = _measured(Glance(run))
+    if not measured or request.columns < 1:
         return Heat(request.ticket)
+    quantity = request.quantity if request.quantity in measured else next(iter(measured))
+    layers = measured[quantity]
     axis = layers[0].curve.axis_name
     points = [points_of(layer.curve.series, axis) for layer in layers]
     low, high = _range(request, points)
     if not low <= high:
-        return Heat(request.ticket, axis=axis)
+        return Heat(request.ticket, axis=axis, quantity=quantity, quantities=tuple(measured))
     middles, edges = _columns([x for x, _ in points], low, high, request.columns)
     cells: list[array[float]] = []
     bad: list[tuple[int, int]] = []
@@ -48,11 +52,30 @@ def make_heat(request: HeatRequest, run: Run) -> Heat:
         cells=tuple(cells),
         bad=tuple(bad),
         axis=axis,
+        quantity=quantity,
+        quantities=tuple(measured),
     )
+
+
+def _measured(view: Glance) -> dict[str, list[LayerCurve]]:
+    """Everything that the run has of each layer; gradients alone make a map worth having."""
+    found = {"grad_norm": gradient_layers(view)}
+    if not found["grad_norm"]:
+        return {}
+    found["weight_norm"] = weight_layers(view)
+    recording = recording_with_most(view, "grad_norm")
+    if recording is not None:
+        found |= {kind: recording.layers(kind) for kind in QUANTITIES[2:]}
+        # Of frozen layers the weights are recorded once: a row with one cell.
+        learning = [one for one in found["weight_norm"] if len(one.curve.series) > 1]
+        found["weight_norm"] = learning
+    return {kind: layers for kind, layers in found.items() if layers}
 
 
 def layer_name(layer: LayerCurve) -> str:
     """The part of a metric's name that says which layer it is, spelled as logged."""
+    if (known := layer.curve.series.layer) != "":
+        return f"layer {known}" if known.isdigit() else known
     words = ".*?".join(re.escape(word) for word in layer.layer.split())
     # As late as possible: in `grad_2.0_norm/0.weight` the layer is the second 0.
     found = re.match(rf".*(?<![^\W_])({words})(?![^\W_])", layer.curve.name, re.IGNORECASE)

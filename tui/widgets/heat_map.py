@@ -1,4 +1,4 @@
-"""The gradient of every layer over the steps, as a map of heat."""
+"""The gradient of every layer over the steps, or another quantity, as a map of heat."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from textual.message import Message
 from textual.strip import Strip
 
 from ..cells import fitted, fitted_middle, fitted_right
-from ..engine.protocol import Heat
-from ..heat_scale import LEVELS, HeatScale, norm_text, scale_of, shade, short_names
+from ..engine.curve_protocol import Heat
+from ..heat_quantities import following, scale_for, title_of, value_text
+from ..heat_scale import LEVELS, HeatScale, shade, short_names
 from ..palette import DEFAULTS, style
 from ..pane import Pane
 from ..quantities import full_count, short_count
@@ -40,6 +41,7 @@ class HeatMap(Pane, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Curves here", id="heat.choose"),
+        Binding("m", "quantity", "Other quantity", id="heat.quantity"),
         Binding("left,h", "move(0, -1)", "Earlier", id="heat.left", show=False),
         Binding("right,l", "move(0, 1)", "Later", id="heat.right", show=False),
         Binding("up,k", "move(-1, 0)", "Layer before", id="heat.up", show=False),
@@ -64,8 +66,11 @@ class HeatMap(Pane, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - as widgets call it
         super().__init__(id=id)
-        self.border_title = Content("gradient norm per layer")
         self.heat: Heat | None = None
+        self.quantity = "grad_norm"
+        """What the user wants to see; the map says what it shows."""
+        self._title = ""
+        self._entitle()
         self.row = 0
         self.column = 0
         self._top = 0
@@ -82,15 +87,29 @@ class HeatMap(Pane, can_focus=True):
         before, self.heat = self.heat, heat
         if before is not None and _shown(before) == _shown(heat):
             return
+        self._entitle()
         if before is None or before.layers != heat.layers:
             self.row = self._top = 0
             self._labels = short_names(heat.layers)
         self.column = self._column_after(before, heat)
         self._bad = frozenset(heat.bad)
-        self._scale = scale_of(heat.cells)
+        self._scale = scale_for(heat)
         self._follow_cursor()
         self._tell()
         self.refresh()
+
+    def _entitle(self) -> None:
+        """Say what is shown; the key for another quantity is there if there is one."""
+        title = title_of(self.heat)
+        if title != self._title:
+            self._title = title
+            self.border_title = Content(title)
+            if self.is_mounted:
+                self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer another quantity only where the run has one."""
+        return action != "quantity" or following(self.heat) is not None
 
     def _column_after(self, before: Heat | None, heat: Heat) -> int:
         """Where the step of the cursor is now; the end stays the end."""
@@ -193,7 +212,7 @@ class HeatMap(Pane, can_focus=True):
         if heat is None or self.is_empty:
             return ""
         norm = heat.cells[self.row][self.column]
-        told = "no norm" if math.isnan(norm) else f"norm {norm:.3g}"
+        told = value_text(heat.quantity, norm)
         if (self.row, self.column) in self._bad:
             others = "" if math.isnan(norm) else f", {told} otherwise"
             told = f"× NaN or infinite{others}"
@@ -247,8 +266,10 @@ class HeatMap(Pane, can_focus=True):
     def _draw_scale(self) -> list[Segment]:
         quiet, styles = style(self.app, "quiet"), self._styles()
         ramp = [Segment(shade(level), styles[level]) for level in range(LEVELS)]
-        start = Segment(fitted_right(norm_text(self._scale.low), self._gutter) + " ", quiet)
-        drawn = [start, *ramp, Segment(f" {norm_text(self._scale.high)}  log scale", quiet)]
+        low, high = self._scale.ends
+        kind = "" if self._scale.is_even else "  log scale"
+        start = Segment(fitted_right(low, self._gutter) + " ", quiet)
+        drawn = [start, *ramp, Segment(f" {high}{kind}", quiet)]
         if self._bad:
             drawn += [Segment("  "), Segment("×", styles[_BAD]), Segment(" NaN or Inf", quiet)]
         return drawn
@@ -303,6 +324,12 @@ class HeatMap(Pane, can_focus=True):
         """Go to the first or to the last step."""
         self._go(self.row, 0 if which < 0 or self.heat is None else len(self.heat.columns) - 1)
 
+    def action_quantity(self) -> None:
+        """Ask for the next quantity that the run has of its layers."""
+        if (wanted := following(self.heat)) is not None:
+            self.quantity = wanted
+            self.post_message(self.Wanted(self.columns))
+
     def action_choose(self) -> None:
         """Ask for the curves at this step."""
         if self.heat is not None and not self.is_empty:
@@ -320,7 +347,7 @@ class HeatMap(Pane, can_focus=True):
 def _shown(heat: Heat) -> tuple[object, ...]:
     """What of it is seen: a NaN equals a NaN here."""
     cells = tuple(row.tobytes() for row in heat.cells)
-    return heat.layers, heat.columns, cells, heat.bad, heat.axis
+    return heat.layers, heat.columns, cells, heat.bad, heat.axis, heat.quantity, heat.quantities
 
 
 def _whole(heat: Heat, column: int) -> float:

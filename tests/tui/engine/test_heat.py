@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mltd.analyzers.catalogue.examples import example_run
 from mltd.runs.discovery import discover
 from mltd.runs.ingest import load
+from mltd.tui.engine.curve_protocol import Heat, HeatRequest
 from mltd.tui.engine.heat import has_layers, make_heat
-from mltd.tui.engine.protocol import Heat, HeatRequest
 from tests.analyzers.made import extend, make_run
 
 
@@ -133,3 +134,25 @@ def test_any_norms_at_any_steps_make_a_map(
     assert all(len(row) == len(heat.columns) for row in heat.cells)
     assert all(math.isfinite(norm) or math.isnan(norm) for row in heat.cells for norm in row)
     assert all(0 <= column < len(heat.columns) for _, column in heat.bad)
+
+
+RECORDED = (
+    "probe grad_norm/time: 1*5 ; probe grad_norm/norm: 2*5 ; probe weight_norm/time: 3*5 ; "
+    "probe weight_norm/norm: 4 ; probe update_ratio/time: 0.001*5 ; probe act_dead/relu: 0.25*5"
+)
+
+
+def test_a_recording_has_several_quantities() -> None:
+    run = example_run(RECORDED)
+    heat = make_heat(HeatRequest(1, 0, 10), run)
+    assert heat.quantities == ("grad_norm", "weight_norm", "update_ratio", "act_dead")
+    assert (heat.quantity, heat.layers) == ("grad_norm", ("time", "norm"))
+    dead = make_heat(HeatRequest(1, 0, 10, quantity="act_dead"), run)
+    assert (dead.quantity, dead.layers, dead.cells[0][0]) == ("act_dead", ("relu",), 0.25)
+    assert dead.quantities == heat.quantities
+
+
+def test_a_quantity_that_the_run_does_not_have_gives_its_gradients() -> None:
+    run = make_run({"grad_norm/0": [1.0, 2.0], "grad_norm/1": [1.0, 2.0]})
+    heat = make_heat(HeatRequest(1, 0, 10, quantity="act_saturated"), run)
+    assert (heat.quantity, heat.quantities) == ("grad_norm", ("grad_norm",))

@@ -1,0 +1,1 @@
+"""The command `inspect`: a checkpoint found, read in a worker process, judged, and shown."""

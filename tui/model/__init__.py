@@ -1,0 +1,1 @@
+"""The model view laid out: checkpoints, findings, modules, movement and memory as rows."""
