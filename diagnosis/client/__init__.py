@@ -1,0 +1,1 @@
+"""Everything that knows the service: models, prices, access, failures, the conversation itself."""

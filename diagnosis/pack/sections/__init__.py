@@ -1,0 +1,1 @@
+"""The sections of a pack, one file each: from the material to pages."""
