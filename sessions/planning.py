@@ -83,6 +83,7 @@ CAUSES: dict[str, tuple[Variable, Aim]] = {
     "tracker_offline": (_OTHER, Aim.SURVIVAL),
     "undercapacity": (_MODEL, Aim.QUALITY),
     "unnormalized_inputs": (_DATA, Aim.QUALITY),
+    "unseen_error": (_OTHER, Aim.SURVIVAL),
     "wrong_loss": (_MODEL, Aim.QUALITY),
     "zero_variance_head": (_MODEL, Aim.QUALITY),
 }
@@ -93,9 +94,9 @@ ENDINGS = frozenset({
     "checkpoint_mismatch", "checkpoint_missing", "config_error", "cuda_oom",
     "dataloader_worker_died", "ddp_unused_parameters", "device_assert", "device_mismatch",
     "disk_full", "dtype_mismatch", "empty_data", "environment_error", "exception", "host_oom",
-    "index_out_of_range", "missing_file", "nccl_timeout", "network_error", "orchestration_error",
-    "permission_denied", "rank_failure", "shape_mismatch", "slurm_cancelled", "slurm_node_fail",
-    "slurm_preempted", "slurm_timeout",
+    "index_out_of_range", "job_failed", "missing_file", "nccl_timeout", "network_error",
+    "orchestration_error", "permission_denied", "rank_failure", "shape_mismatch",
+    "slurm_cancelled", "slurm_node_fail", "slurm_preempted", "slurm_timeout",
 })  # fmt: skip
 """Findings that tell what a run died of."""
 _GUARDED = ("val/loss", "val/accuracy", "val/score", "test/loss", "test/accuracy", "throughput")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Literal
 
-from .actions.every import AUTOMATIC, AnyAction
+from .actions.every import AnyAction, is_automatic
 from .errors import Refused
 from .model.base import Part
 from .model.session import Session
@@ -28,7 +28,7 @@ class Entry(Part):
     @property
     def is_automatic(self) -> bool:
         """True if the app did it by itself."""
-        return self.action is not None and self.action.op in AUTOMATIC
+        return self.action is not None and is_automatic(self.action)
 
 
 def now() -> datetime:

@@ -80,3 +80,10 @@ AnyAction = Annotated[
 ]
 AUTOMATIC = frozenset({"observe_checks", "prefill", "record_diagnosis", "add_run"})
 """What the app does by itself; undo passes over it."""
+
+
+def is_automatic(action: AnyAction) -> bool:
+    """True if the app does it by itself; Claude is asked by a person."""
+    if isinstance(action, RecordDiagnosis) and action.diagnosis.is_claudes:
+        return False
+    return action.op in AUTOMATIC

@@ -11,9 +11,7 @@ from ..model.records import Decision, DiagnosisRecord, Note, Prevention
 from ..model.run_ref import RunPart, RunRef
 from ..model.session import Session
 from .base import Action, changed, clipped, swapped, with_run
-
-MOST_DIAGNOSES = 20
-"""Newest first kept; each may be tens of kilobytes."""
+from .diagnoses import affordable
 
 
 class Rename(Action):
@@ -278,16 +276,22 @@ class RecordDiagnosis(Action):
     def apply(self, session: Session, at: datetime) -> Session:
         """Keep it; of the analyzers the newest per run is enough."""
         new = self.diagnosis
-        kept = tuple(
+        kept = [
             known
             for known in session.diagnoses
-            if known.source == "claude" or (known.source, known.run) != (new.source, new.run)
-        )
-        return changed(session, diagnoses=(*kept, new)[-MOST_DIAGNOSES:])
+            if known.is_claudes or (known.source, known.run) != (new.source, new.run)
+        ]
+        return changed(session, diagnoses=affordable([*kept, new]))
 
     def said(self, session: Session) -> str:
         """What it does."""
-        return f"diagnosis by {self.diagnosis.source}: {self.diagnosis.status}"
+        new = self.diagnosis
+        if not new.is_claudes:
+            return f"diagnosis by {new.source}: {new.status}"
+        asked = new.body.get("question")
+        if isinstance(asked, str) and asked.strip():
+            return f"question to Claude: {clipped(asked)}"
+        return f"second opinion by Claude: {new.status or 'no status'}"
 
 
 def _in_order(entries: tuple[TimelineEntry, ...]) -> tuple[TimelineEntry, ...]:

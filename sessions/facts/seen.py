@@ -6,6 +6,7 @@ import os
 
 from mltd.analyzers.core.settings_lookup import Settings
 from mltd.runs.event import EventKind
+from mltd.runs.remote.names import shown
 from mltd.runs.run import Run
 from mltd.runs.series import Series
 from mltd.runs.summary import run_state
@@ -37,7 +38,7 @@ def seen_in(run: Run, settings: Settings) -> Seen:
         logs=tuple(
             SeenLog(
                 name=tidy(name_of(source)) or "log",
-                path=source.path,
+                path=shown(source.path),
                 format=source.format,
                 lines=source.lines,
                 generations=source.generations,

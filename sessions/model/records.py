@@ -56,3 +56,13 @@ class DiagnosisRecord(Part):
     status: str = ""
     body: dict[str, JsonValue] = Field(default_factory=dict)
     """The contract's diagnosis object."""
+
+    @property
+    def is_claudes(self) -> bool:
+        """True if somebody asked Claude for it."""
+        return self.source == "claude"
+
+    @property
+    def has_opinion(self) -> bool:
+        """True if it says what may be wrong, and is not words alone or a failure."""
+        return bool(self.body.get("opinion") or self.body.get("root_causes"))

@@ -9,6 +9,7 @@ from .numbers import place
 from .pieces import Piece, parts, text
 from .sections.actions import guard_of
 from .sections.answer import root_cause
+from .sections.second_opinion import opinion_line
 from .sections.summary import error_line
 from .sections.wording import evidence_line
 from .subject import Subject
@@ -20,7 +21,7 @@ def brief(subject: Subject) -> str:
     """Error summary, root cause, evidence, fix, prevention: a line each."""
     lines = (
         ("Error summary", error_line(subject)),
-        ("Root cause", root_cause(subject)),
+        ("Root cause", "; ".join(filter(None, (root_cause(subject), opinion_line(subject))))),
         ("Evidence", "; ".join(_evidence(subject)) or "none recorded"),
         ("Fix", _fix(subject)),
         ("Prevention", _prevention(subject)),
@@ -46,8 +47,7 @@ def _fix(subject: Subject) -> str:
     if plan is None:
         return "none known"
     pen = subject.pen
-    state = plan.state.value + (f" in {plan.experiment}" if plan.experiment else "")
-    said = f"{pen.text(plan.change)} ({state})"
+    said = f"{pen.text(plan.change)} ({plan.said})"
     if plan.example.strip() and "\n" not in plan.example.strip():
         said += f": {pen.code(plan.example)}"
     if plan.result:

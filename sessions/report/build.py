@@ -15,7 +15,16 @@ from .markdown import document
 from .material import Material
 from .options import Options, Report
 from .pen import Cleaner, Pen
-from .sections import actions, causes, evidence, hypotheses, records, summary, validation
+from .sections import (
+    actions,
+    causes,
+    evidence,
+    hypotheses,
+    records,
+    second_opinion,
+    summary,
+    validation,
+)
 from .subject import Subject
 
 
@@ -24,7 +33,7 @@ def build(
 ) -> Report:
     """The whole report; `cleaner` masks secrets, and is made for the session if none is given."""
     session = _without_strays(session)
-    known = cleaner or Masker(options.redact, _paths(session, material), _people(session))
+    known = cleaner or Masker(options.redact, _paths(session, material), _people(session, material))
     if options.redact:
         # Whom a text speaks of may only show further down: the second time all are known.
         _built(session, material, options, known)
@@ -60,9 +69,14 @@ def _paths(session: Session, material: Material) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*own, *read]))
 
 
-def _people(session: Session) -> tuple[str, ...]:
-    """Those who are named as owners."""
-    names = (session.owner, *(item.owner for item in session.prevention))
+def _people(session: Session, material: Material) -> tuple[str, ...]:
+    """Those who are named as owners, and whose jobs the runs are."""
+    names = [session.owner, *(item.owner for item in session.prevention)]
+    for one in material.runs.values():
+        job = one.document.get("job") if one.document is not None else None
+        if isinstance(job, dict):
+            users = (str(job.get(key) or "") for key in ("user", "cancelled_by"))
+            names += [user for user in users if user != "root" and not user.isdigit()]
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
@@ -86,6 +100,9 @@ def _blocks(subject: Subject, gallery: Gallery) -> Iterator[str]:
     ):
         yield f"## {heading}"
         yield from blocks
+    if opinion := list(second_opinion.second_opinion(subject)):
+        yield f"## {second_opinion.HEADING}"
+        yield from opinion
 
 
 def _head(subject: Subject) -> Iterator[str]:

@@ -14,6 +14,7 @@ from .causes import ENOUGH, Cause
 from .drawing import Gallery
 from .fixes import FixPlan, FixState
 from .neutral import neutral
+from .opinion.kept import capped, kept_opinions
 from .pieces import Piece, parts, text, texts
 from .subject import Subject
 
@@ -21,6 +22,8 @@ SCHEMA = 1
 REPORT = "report.md"
 """The Markdown report beside the JSON document, in the folder of the pictures."""
 _DEEPEST = 24
+_MOST_BITS = 1000
+"""Of a whole number; more is none that other programs can read."""
 
 
 def diagnosis_json(subject: Subject, gallery: Gallery) -> str:
@@ -39,8 +42,12 @@ def diagnosis_json(subject: Subject, gallery: Gallery) -> str:
         "seconds": subject.material.seconds,
         "session": _session(subject),
     }
+    if opinions := kept_opinions(subject.session.diagnoses):
+        content["second_opinions"] = opinions
     # Whether a value is a secret is often told by its key alone: they are cleaned together.
     cleaned = subject.pen.clean_value(_plain(content))
+    if opinions and isinstance(cleaned, dict):
+        cleaned["second_opinions"] = capped(cleaned["second_opinions"])
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return orjson.dumps(cleaned, option=options).decode()
 
@@ -87,6 +94,7 @@ def _cause(cause: Cause) -> dict[str, object]:
         "first_step": cause.first_step,
         "hypothesis": cause.label or None,
         "confirmed": cause.is_confirmed,
+        **({"source": cause.source} if cause.source == "claude" else {}),
     }
 
 
@@ -105,6 +113,7 @@ def _fix(priority: int, plan: FixPlan) -> dict[str, object]:
         "reversible": plan.reversible,
         "state": plan.state.value,
         "experiment": plan.experiment or None,
+        **({"source": plan.source} if plan.source == "claude" else {}),
     }
 
 
@@ -147,6 +156,8 @@ def _plain(value: object, depth: int = 0) -> JsonValue:
     """The same as JSON can hold it: texts neutral, non-finite numbers as texts."""
     if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return "inf" if value > 0 else "-inf"
     if isinstance(value, int | float):
         return number(value)
     if isinstance(value, Mapping) and depth < _DEEPEST:

@@ -45,6 +45,14 @@ class FixPlan:
     result: str = ""
     reversible: bool = True
     is_quick: bool = False
+    source: str = ""
+    """Who proposed it, if that was not tried yet."""
+
+    @property
+    def said(self) -> str:
+        """How far it is, where, and whose idea it is if it is Claude's."""
+        by = " by Claude" if self.source == "claude" else ""
+        return f"{self.state.value}{by}" + (f" in {self.experiment}" if self.experiment else "")
 
 
 _STATES = {
@@ -111,4 +119,5 @@ def _of_cause(cause: Cause) -> Iterator[FixPlan]:
             if_it_fails=fix.if_it_fails,
             reversible=fix.reversible,
             is_quick=fix.is_quick,
+            source=cause.source,
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from mltd.analyzers.core.settings_lookup import Settings
 from mltd.analyzers.core.verdict import Diagnosis
 from mltd.analyzers.describing import describe_diagnosis
+from mltd.runs.remote.names import mirror_root, shown
 from mltd.runs.run import Run
 from mltd.runs.summary import describe_run, plain, run_state
 
@@ -73,13 +75,21 @@ def _material(
         values=values_at(run, pieces, known),
         settings=tuple(settings[:MOST_SETTINGS]),
         more_settings=max(0, len(settings) - MOST_SETTINGS),
-        configs=tuple(a.path for a in run.artifacts if a.kind == "config"),
-        paths=(*(source.path for source in run.files), *(a.path for a in run.artifacts)),
+        configs=tuple(shown(a.path) for a in run.artifacts if a.kind == "config"),
+        paths=tuple(map(shown, (*(s.path for s in run.files), *(a.path for a in run.artifacts)))),
         problems=problems,
         diagnosis=described,
-        document=describe_run(run),
+        document=_document(run),
         seen=seen_in(run, Settings(run.config)),
     )
+
+
+def _document(run: Run) -> dict[str, object]:
+    document = describe_run(run)
+    if mirror_root():
+        named: dict[str, object] = json.loads(shown(json.dumps(document)))
+        return named
+    return document
 
 
 def _settings(run: Run) -> list[tuple[str, str]]:

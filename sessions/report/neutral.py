@@ -46,6 +46,13 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(1, most - 1)].rstrip() + "…"
 
 
+def shortened(text: str, most: int, length: int = 0) -> str:
+    """The beginning of a text that is too long, and how much of its `length` is missing."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most].rstrip()}… [{(length or len(text)) - most:,} characters left out]"
+
+
 def cut_at_word(text: str, most: int) -> str:
     """The beginning of a text that is too long, up to the end of a word if there is one."""
     if len(text) <= most:

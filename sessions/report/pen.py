@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
+from mltd.runs.remote.names import shown
+
 from .markdown import code, code_cell, escaped, fence
-from .neutral import clipped, cut_at_word, middle_cut, neutral, one_line
+from .neutral import clipped, cut_at_word, middle_cut, neutral, one_line, shortened
 
 LINE = 400
 """Characters of a sentence."""
@@ -16,6 +18,8 @@ CELL = 200
 QUOTE = 160
 FENCE_LINES = 60
 FENCE_COLUMNS = 220
+_AHEAD = 4
+"""Times what is shown that is looked at for secrets."""
 _MOST_CHARACTERS = 200_000
 """Looked at of any one text: nobody reads more, and masking takes time."""
 
@@ -42,7 +46,7 @@ class Pen:
 
     def clean(self, text: str) -> str:
         """The text, neutral and without secrets; its lines stay."""
-        return self._cleaner.clean(neutral(text[:_MOST_CHARACTERS]))
+        return self._cleaner.clean(neutral(shown(text[:_MOST_CHARACTERS])))
 
     def clean_value(self, value: JsonValue) -> JsonValue:
         """All that JSON can hold, without secrets; texts must be neutral already."""
@@ -83,9 +87,31 @@ class Pen:
         kept = middle_cut(kept, lines) if lines else kept
         return fence("\n".join(kept), language)
 
-    def quote(self, text: str) -> str:
-        """Several lines that a person wrote, as a block of quotation with the lines kept."""
-        lines = [clipped(one_line(line), LINE) for line in self.clean(text).strip().split("\n")]
+    def paragraphs(self, text: str, most: int) -> list[str]:
+        """Paragraphs of Markdown that are nothing but text; a note tells what is left out."""
+        kept = self._beginning(text, most)
+        return [escaped(line) for part in kept.split("\n\n") if (line := one_line(part))]
+
+    def _beginning(self, text: str, most: int) -> str:
+        """The first `most` characters, clean, and how many are left out."""
+        text = text.strip()
+        if len(text) > _AHEAD * most:
+            # Masking takes time, and no secret reaches from what is shown to where this is cut;
+            # unless what was masked was most of it.
+            ahead = self.clean(text[: _AHEAD * most]).strip()
+            if len(ahead) > 2 * most:
+                return shortened(ahead, most, len(text))
+        return shortened(self.clean(text).strip(), most)
+
+    def quote(self, text: str, most: int = 0) -> str:
+        """Several lines that somebody wrote, as a block of quotation with the lines kept.
+
+        Long lines are cut; with `most`, only what goes beyond so many characters in all.
+        """
+        if most:
+            lines = [one_line(line) for line in self._beginning(text, most).split("\n")]
+        else:
+            lines = [clipped(one_line(line), LINE) for line in self.clean(text).strip().split("\n")]
         said = [escaped(line) for line in middle_cut(lines, FENCE_LINES)]
         broken = (
             f"> {line}\\" if line and following else f"> {line}".rstrip()

@@ -101,8 +101,12 @@ def text(described: Described, name: str) -> str:
 def number(described: Described, name: str) -> float | None:
     """One of its numbers."""
     found = described.get(name)
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return float(found) if is_number and isinstance(found, int | float) else None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return None
+    try:
+        return float(found)
+    except OverflowError:
+        return None
 
 
 def texts(described: Described, name: str) -> list[str]:

@@ -128,7 +128,9 @@ def _headline(session: Session) -> str:
     over = [e.result for e in session.experiments if e.result is not None]
     if over:
         return max(over, key=lambda result: result.at.timestamp()).summary
-    return session.diagnoses[-1].status.replace("_", " ") if session.diagnoses else ""
+    # How a question to Claude ended says nothing about the run.
+    own = [record for record in session.diagnoses if not record.is_claudes]
+    return own[-1].status.replace("_", " ") if own else ""
 
 
 def _saved_card(folder: Path, stamp: list[int]) -> Card | None:

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from mltd.analyzers.core.finding import Basis
 from mltd.sessions.actions.checks import ObserveChecks
-from mltd.sessions.actions.every import AUTOMATIC, AnyAction
+from mltd.sessions.actions.every import AnyAction, is_automatic
 from mltd.sessions.actions.experiments import RecordResult, RemoveExperiment, StartExperiment
 from mltd.sessions.actions.hypotheses import RemoveHypothesis, SetConfidence
 from mltd.sessions.actions.records import PutNote, Rename, SetFact
@@ -63,7 +63,7 @@ class AnyTriage(RuleBasedStateMachine):
             assert self.triage.session is before
             return
         self.in_force.append(entry)
-        if action.op not in AUTOMATIC:
+        if not is_automatic(action):
             self.by_person.append(entry)
             self.taken_back.clear()
         self.given.add(action.makes)

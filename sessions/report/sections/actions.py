@@ -38,13 +38,12 @@ def fixes(subject: Subject) -> Iterator[str]:
 def _fix(subject: Subject, priority: int, plan: FixPlan) -> Iterator[str]:
     pen = subject.pen
     yield f"### {priority}. {pen.text(plan.change, 160)}"
-    state = plan.state.value + (f" in {plan.experiment}" if plan.experiment else "")
     quick = ", quick: no training from scratch" if plan.is_quick else ""
     rollback = plan.rollback or (
         "undo the change" if plan.reversible else "it cannot be taken back"
     )
     facts = [
-        ("State", f"{state}{quick}"),
+        ("State", f"{plan.said}{quick}"),
         ("Addresses", _addressed(subject, plan)),
         ("Result", pen.text(plan.result)),
         ("Expected impact", pen.text(plan.expected_impact)),

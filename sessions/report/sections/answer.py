@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...model.hypothesis import Hypothesis
 from ..causes import Cause
 from ..subject import Subject
+from .wording import CLAUDE
 
 _MOST_REFUTED = 2
 _LONGEST = 120
@@ -14,7 +15,7 @@ def root_cause(subject: Subject) -> str:
     """One sentence; what is refuted or hardly believed is never stated as the cause."""
     best, pen = subject.best, subject.pen
     if best is not None and subject.is_known:
-        state = "confirmed" if best.is_confirmed else "unconfirmed"
+        state = ("confirmed" if best.is_confirmed else "unconfirmed") + _source(best)
         return f"{pen.text(best.statement)} ({state}; confidence {best.said})"
     if subject.refuted:
         gone = "; ".join(_refuted(subject, one) for one in subject.refuted[-_MOST_REFUTED:])
@@ -24,8 +25,13 @@ def root_cause(subject: Subject) -> str:
 
 
 def _guess(subject: Subject, cause: Cause) -> str:
-    said = f"{cause.confidence:.2f}, unconfirmed; basis {cause.basis}, ceiling {cause.ceiling:.2f}"
+    state = f"unconfirmed{_source(cause)}"
+    said = f"{cause.confidence:.2f}, {state}; basis {cause.basis}, ceiling {cause.ceiling:.2f}"
     return f"{subject.pen.text(cause.statement)} ({said})"
+
+
+def _source(cause: Cause) -> str:
+    return ", proposed by Claude" if cause.source == CLAUDE else ""
 
 
 def _refuted(subject: Subject, one: Hypothesis) -> str:

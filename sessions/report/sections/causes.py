@@ -10,7 +10,7 @@ from ..markdown import bullets
 from ..pieces import texts
 from ..subject import Subject
 from .answer import root_cause
-from .wording import evidence_line
+from .wording import CLAUDE, evidence_line
 
 _MOST_PIECES = 6
 _MOST_REQUESTS = 6
@@ -59,6 +59,8 @@ def _cause(subject: Subject, cause: Cause) -> Iterator[str]:
     ]
     if cause.status in _STATUS:
         facts.append(f"**Status**: {_STATUS[cause.status]}")
+    if cause.source == CLAUDE:
+        facts.append("**Source**: second opinion (Claude)")
     if cause.cause:
         facts.append(f"**Failure mode**: {pen.code(cause.cause)}")
     if cause.explains:

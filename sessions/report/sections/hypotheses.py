@@ -12,7 +12,7 @@ from ..drawing import Gallery
 from ..markdown import bullets, table
 from ..subject import Subject
 from .comparison import result_blocks
-from .wording import NONE_YET, listed
+from .wording import CLAUDE, FROM_CLAUDE, NONE_YET, by, listed
 
 _MOST_HISTORY = 20
 
@@ -41,12 +41,15 @@ def _overview(subject: Subject, one: Hypothesis) -> tuple[str, ...]:
         f"{test.id} {test.status.value}" for test in subject.session.experiments_of(one.id)
     )
     confidence = str(one.confidence)
-    return one.id, subject.pen.cell(one.statement), one.status.value, confidence, tests or "none"
+    statement = subject.pen.cell(one.statement) + (" (Claude's)" if one.source == CLAUDE else "")
+    return one.id, statement, one.status.value, confidence, tests or "none"
 
 
 def _hypothesis(subject: Subject, one: Hypothesis) -> Iterator[str]:
     pen = subject.pen
     yield f"### {one.id} ({one.status.value}): {pen.text(one.statement, 160)}"
+    if one.source == CLAUDE:
+        yield FROM_CLAUDE
     if len(one.history) > 1:
         yield "How the confidence came about:"
         yield table(
@@ -56,7 +59,7 @@ def _hypothesis(subject: Subject, one: Hypothesis) -> Iterator[str]:
                     numbers.moment(step.at),
                     str(step.confidence),
                     pen.cell(step.reason),
-                    pen.cell(step.source),
+                    by(pen, step.source),
                 )
                 for step in one.history[-_MOST_HISTORY:]
             ],
@@ -64,7 +67,7 @@ def _hypothesis(subject: Subject, one: Hypothesis) -> Iterator[str]:
     elif one.history:
         step = one.history[0]
         yield (
-            f"{step.confidence} since {numbers.moment(step.at)}, by {pen.text(step.source)}: "
+            f"{step.confidence} since {numbers.moment(step.at)}, by {by(pen, step.source)}: "
             f"{pen.text(step.reason)}"
         )
     is_told = any(step.reason.startswith("explains ") for step in one.history)

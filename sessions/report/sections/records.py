@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from ...model.records import DiagnosisRecord
 from .. import numbers
 from ..markdown import table
+from ..opinion.reading import sureness_of
+from ..opinion.thread import is_talk
 from ..pieces import Described, number, parts, text
 from ..subject import Subject
 from .wording import NONE_YET
@@ -33,7 +35,7 @@ def decisions(subject: Subject) -> Iterator[str]:
 def diagnoses(subject: Subject) -> Iterator[str]:
     """Every diagnosis as it was received; a second opinion is marked as such."""
     records = subject.session.diagnoses
-    rows = [_record(subject, record) for record in records]
+    rows = [_record(subject, record) for record in records if not is_talk(record)]
     fresh = [
         _row(subject, "now", "analyzers, for this report", run, body)
         for run, material in subject.material.runs.items()
@@ -43,11 +45,6 @@ def diagnoses(subject: Subject) -> Iterator[str]:
         yield NONE_YET
         return
     yield table(("when", "by", "run", "status", "best cause", "confidence"), [*rows, *fresh])
-    if any(record.source == "claude" for record in records):
-        yield (
-            "A second opinion is what a language model answered; it was not measured, and counts "
-            "as inference until an artifact or an experiment shows it."
-        )
 
 
 def _is_kept(subject: Subject, run: str, fresh: Described) -> bool:
@@ -63,7 +60,7 @@ def _sense(body: Described) -> tuple[object, ...]:
 
 
 def _record(subject: Subject, record: DiagnosisRecord) -> tuple[str, ...]:
-    by = "second opinion (Claude)" if record.source == "claude" else subject.pen.cell(record.source)
+    by = "second opinion (Claude)" if record.is_claudes else subject.pen.cell(record.source)
     body = {"status": record.status, **record.body}
     return _row(subject, numbers.moment(record.at), by, record.run, body)
 
@@ -71,7 +68,7 @@ def _record(subject: Subject, record: DiagnosisRecord) -> tuple[str, ...]:
 def _row(subject: Subject, when: str, by: str, run: str, body: Described) -> tuple[str, ...]:
     causes = parts(body, "root_causes")
     best = causes[0] if causes else {}
-    sure = number(best, "confidence")
+    sure = sureness_of({"cause": best, "confidence": best.get("confidence")}).confidence
     cause = f"{text(best, 'id')}: {text(best, 'issue')}" if best else ""
     return (
         when,

@@ -12,7 +12,7 @@ from ..causes import ENOUGH, Cause
 from ..markdown import bullets
 from ..pieces import texts
 from ..subject import Subject
-from .wording import evidence_line
+from .wording import CLAUDE, evidence_line
 
 _MOST_REASONS = 8
 
@@ -84,7 +84,8 @@ def confidence(subject: Subject) -> Iterator[str]:
 
 
 def _named(subject: Subject, cause: Cause) -> str:
-    label = f"{cause.label}, " if cause.label else ""
+    by = "proposed by Claude, " if cause.source == CLAUDE else ""
+    label = f"{cause.label}, {by}" if cause.label else ""
     return f"{label}*{subject.pen.text(cause.statement, 200)}*"
 
 

@@ -10,6 +10,8 @@ from ..pieces import Piece
 
 NOT_KNOWN = "*not known*"
 NONE_YET = "*None recorded.*"
+CLAUDE = "claude"
+FROM_CLAUDE = "Taken over from the second opinion of Claude, a language model."
 
 
 def fact_said(fact: Fact | None, write: Callable[[str], str]) -> str:
@@ -24,6 +26,11 @@ def evidence_line(pen: Pen, piece: Piece) -> str:
     """A reference and what stands there."""
     shown = pen.code(piece.ref)
     return f"{shown}: {pen.code(piece.quote, 240)}" if piece.quote.strip() else shown
+
+
+def by(pen: Pen, source: str) -> str:
+    """Who said something."""
+    return "Claude" if source == CLAUDE else pen.cell(source)
 
 
 def listed(pen: Pen, names: tuple[str, ...]) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from pydantic import JsonValue
 
 from mltd.sessions.actions.checks import MarkCheck, ObserveChecks, SetPhase
+from mltd.sessions.actions.diagnoses import MOST_DIAGNOSES
 from mltd.sessions.actions.records import (
-    MOST_DIAGNOSES,
     AddRun,
     AddTimelineEntry,
     Archive,
@@ -29,7 +30,7 @@ from mltd.sessions.model.constraints import Fact, TimelineEntry, Topic
 from mltd.sessions.model.records import DiagnosisRecord, Prevention
 from mltd.sessions.model.run_ref import RunPart, RunRef
 
-from .acting import AT, LATER, after, empty, run
+from .acting import AT, LATER, after, empty, run, triage_of
 
 
 def test_a_title_is_one_line_and_never_empty() -> None:
@@ -140,6 +141,52 @@ def test_of_the_analyzers_the_newest_diagnosis_of_a_run_is_kept() -> None:
     many = after(*(received("claude", number) for number in range(MOST_DIAGNOSES + 5)))
     assert len(many.diagnoses) == MOST_DIAGNOSES
     assert many.diagnoses[-1].at.minute == MOST_DIAGNOSES + 4
+
+
+def claudes(number: int, **body: JsonValue) -> RecordDiagnosis:
+    at = AT + timedelta(minutes=number)
+    record = DiagnosisRecord(at=at, source="claude", run="R1", status="replied", body=body)
+    return RecordDiagnosis(diagnosis=record)
+
+
+def test_neither_analyzers_nor_claude_push_out_the_others_diagnoses() -> None:
+    def seen(number: int) -> RecordDiagnosis:
+        record = DiagnosisRecord(at=AT, source="analyzers", run=f"R{number}")
+        return RecordDiagnosis(diagnosis=record)
+
+    many = range(MOST_DIAGNOSES + 5)
+    session = after(seen(1), claudes(1), *map(seen, many), *map(claudes, many), *map(seen, many))
+    by = [record.is_claudes for record in session.diagnoses]
+    assert by.count(True) == by.count(False) == MOST_DIAGNOSES
+    assert session.diagnosis_of(f"R{MOST_DIAGNOSES + 4}") is not None
+
+
+def test_a_long_talk_does_not_push_out_the_opinion_it_is_about() -> None:
+    opinion = claudes(0, opinion={"causes": []})
+    talk = [claudes(number, question="why?") for number in range(1, MOST_DIAGNOSES + 5)]
+    session = after(opinion, *talk)
+    assert len(session.diagnoses) == MOST_DIAGNOSES
+    assert session.diagnoses[0] == opinion.diagnosis
+    assert session.diagnoses[-1] == talk[-1].diagnosis
+    opinions = [claudes(number, root_causes=[{}]) for number in range(MOST_DIAGNOSES + 5)]
+    kept = after(*opinions, claudes(99)).diagnoses
+    assert kept[0] == opinions[6].diagnosis
+    assert kept[-1].at == AT + timedelta(minutes=99)
+
+
+def test_what_claude_was_asked_for_is_undone_like_anything_a_person_did() -> None:
+    own = RecordDiagnosis(diagnosis=DiagnosisRecord(at=AT, source="analyzers", run="R1"))
+    opinion = DiagnosisRecord(at=AT, source="claude", run="R1", status="needs_more_data")
+    triage = triage_of(PutNote(id="N1", text="a"), RecordDiagnosis(diagnosis=opinion), own)
+    assert triage.undoable == "second opinion by Claude: needs_more_data"
+    triage.undo()
+    assert [record.source for record in triage.session.diagnoses] == ["analyzers"]
+    assert triage.undoable == "note: a"
+    triage.redo()
+    assert [record.source for record in triage.session.diagnoses] == ["claude", "analyzers"]
+    triage.do(claudes(1, question="why\nnot?"))
+    assert triage.undoable == "question to Claude: why not?"
+    assert triage_of(own).undoable == ""
 
 
 def test_an_item_is_ticked_begun_and_opened_again() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import time
 
 import numpy as np
 import pytest
@@ -293,15 +292,15 @@ def test_a_comparison_survives_the_way_to_the_disk() -> None:
         assert again.model_dump_json() == result.model_dump_json()
 
 
-def test_hundreds_of_metrics_take_no_more_than_a_moment() -> None:
+def test_of_hundreds_of_metrics_only_the_most_important_are_looked_into_in_depth() -> None:
     random = np.random.default_rng(0)
     names = [f"grad_norm/layers.{k}.w" for k in range(400)] + [f"metric {k}" for k in range(99)]
     columns = {name: (3 + random.normal(size=1000)).tolist() for name in ("train_loss", *names)}
     run = make_run(columns)
-    start = time.perf_counter()
     result = judged(run, run)
-    assert time.perf_counter() - start < 5.0
     assert len(result.changes) == 500
+    # Each takes milliseconds, and a person waits.
+    assert sum(change.low is not None for change in result.changes) <= 64
     assert result.changes[0].low is not None
     assert result.changes[-1].low is None
 

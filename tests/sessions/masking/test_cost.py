@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from mltd.sessions.masking import Masker
+from tests.blow_up import no_blow_up
 
 LENGTH = 100_000
-MOST_SECONDS = 15.0
-"""Some tenths are usual; quadratic work would take minutes."""
+"""Characters: some tenths of a second; quadratic work would take minutes."""
 
 
 @pytest.mark.parametrize(
@@ -24,13 +22,11 @@ MOST_SECONDS = 15.0
 )  # fmt: skip
 def test_no_text_takes_more_than_its_length(unit: str) -> None:
     text = (unit * (LENGTH // len(unit) + 1))[:LENGTH]
-    start = time.process_time()
-    Masker(redact=True).clean(text + "!")
-    assert time.process_time() - start < MOST_SECONDS
+    with no_blow_up():
+        Masker(redact=True).clean(text + "!")
 
 
 def test_a_line_of_a_megabyte_is_no_problem() -> None:
-    start = time.process_time()
     text = "a" * 1_000_000
-    assert Masker(redact=True).clean(text) == text
-    assert time.process_time() - start < MOST_SECONDS
+    with no_blow_up():
+        assert Masker(redact=True).clean(text) == text

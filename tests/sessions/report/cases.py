@@ -18,9 +18,7 @@ from mltd.sessions.report import Material, material_of
 
 from .building import NOW, Case, log, read, triaged
 from .divergence import divergence
-
-TOKEN = "hf_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZ012345678"
-PASSWORD = "correct-horse-battery"
+from .opined import PASSWORD, TOKEN, opinion
 
 CRASH = f"""\
 starting on gpu-17 as mira
@@ -90,4 +88,4 @@ def draft() -> Case:
     return Case(session, Material())
 
 
-CASES = {"divergence": divergence, "crash": crash, "draft": draft}
+CASES = {"divergence": divergence, "crash": crash, "draft": draft, "opinion": opinion}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from pydantic import JsonValue
+
 from mltd.analyzers.core.finding import Basis
 from mltd.sessions.model.checklist import CheckMark, MarkState
 from mltd.sessions.model.confidence import Confidence, ConfidenceChange
@@ -43,6 +45,72 @@ HOSTILE = (
     "a\r\nb\rc\u2028d\u0085e",
     "trailing  \nbreak\\",
 )
+
+
+def opined(text: str) -> dict[str, JsonValue]:
+    """What is kept of an opinion, with the text wherever one can be."""
+    places: list[dict[str, JsonValue]] = [
+        {"kind": "log", "artifact": text, "first_line": 1, "last_line": 2, "quote": text},
+        {"kind": "series", "run": text, "name": text, "step": 1.5, "value": text},
+        {"kind": "config", "run": text, "key": text, "value": text},
+        {"kind": "finding", "id": text},
+    ]
+    verdicts = ("confirmed", "elsewhere", "wrong", "unreadable")
+    checked: list[JsonValue] = [
+        {"citation": {**place, "shows": text}, "verdict": verdict, "reason": text}
+        for place, verdict in zip(places, verdicts, strict=True)
+    ]
+    cause: JsonValue = {
+        "issue": text,
+        "failure_mode": text,
+        "severity": text,
+        "explains": [text],
+        "explanation": text,
+        "basis": text,
+    }
+    fix: JsonValue = {
+        "title": text,
+        "change": f"{text}!",
+        "example": text or "-",
+        "addresses": text,
+        "metric": text,
+        "expected_impact": text,
+        "verify": text,
+        "if_it_fails": text,
+        "is_reversible": False,
+    }
+    dangers: JsonValue = [{"reason": text, "match": text}]
+    whole: JsonValue = {
+        "status": text,
+        "opinion": {
+            "summary": text,
+            "needed_data": [{"what": text, "why": text, "how": text}],
+            "agreement": [{"id": text, "stance": text, "why": text}],
+        },
+        "causes": [
+            {
+                "cause": cause,
+                "confidence": 0.4,
+                "said": 0.9,
+                "is_known": False,
+                "evidence": checked,
+                "against": [text, checked[2]],
+                "notes": [text],
+            }
+        ],
+        "quick_fixes": [{"text": text, "dangers": dangers}],
+        "recommended_fixes": [{"fix": fix, "dangers": dangers}],
+        "notes": [text],
+    }
+    return {
+        "opinion": whole,
+        "model": text,
+        "host": text,
+        "is_redacted": True,
+        "text": text,
+        "usage": {"input": 9, "output": 9},
+        "looks": [text],
+    }
 
 
 def session_of(text: str) -> Session:
@@ -96,6 +164,21 @@ def session_of(text: str) -> Session:
         diagnoses=(
             DiagnosisRecord(
                 at=NOW, source="claude", run="R1", status=text, body={"root_causes": [{"id": text}]}
+            ),
+            DiagnosisRecord(at=NOW, source="claude", run="R2", status=text, body=opined(text)),
+            DiagnosisRecord(
+                at=NOW,
+                source="claude",
+                run="R2",
+                status="replied",
+                body={"question": said, "text": said, "looks": [text]},
+            ),
+            DiagnosisRecord(
+                at=NOW,
+                source="claude",
+                run="R2",
+                status="failed",
+                body={"question": said, "error": {"message": text, "hint": text}},
             ),
         ),
         owner=text,

@@ -17,7 +17,8 @@ from mltd.sessions.model.session import Session
 from mltd.sessions.report import Material, Options, Report, RunMaterial, build
 
 from .building import NOW, Case
-from .cases import CASES, PASSWORD, TOKEN
+from .cases import CASES
+from .opined import PASSWORD, TOKEN
 
 GOLDEN = Path(__file__).parent / "golden"
 IS_UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"

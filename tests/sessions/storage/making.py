@@ -150,7 +150,7 @@ class HeldClock(Clock):
     def wait(self, condition: threading.Condition, seconds: float) -> None:
         self.waits.append(seconds)
         self._condition = condition
-        condition.wait(30)
+        condition.wait(60)
 
     def advance(self, seconds: float) -> None:
         with self._condition:
@@ -170,6 +170,6 @@ class States:
     def wait_for(self, state: str, pending: int | None = None) -> Saving:
         """The next time that it is so."""
         while True:
-            told = self._told.get(timeout=20)
+            told = self._told.get(timeout=60)
             if told.state == state and pending in (None, told.pending):
                 return told

@@ -75,18 +75,18 @@ def test_a_late_write_of_the_first_one_does_not_reach_the_second(
     def write(handle: int, data: Any) -> int:
         if b'"N1"' in bytes(data):
             is_stopped.set()
-            assert may_write.wait(20)
+            assert may_write.wait(60)
             count = real(handle, data)
             has_written.set()
             return count
         if b'"N2"' in bytes(data):
             may_write.set()
-            assert has_written.wait(20)
+            assert has_written.wait(60)
         return real(handle, data)
 
     monkeypatch.setattr(os, "write", write)
     opened.do(note(1))
-    assert is_stopped.wait(20)
+    assert is_stopped.wait(60)
     second = store.open(opened.path.name, take_over=True)
     second.do(note(2))
     assert second.flush(20)

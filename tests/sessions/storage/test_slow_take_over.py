@@ -30,7 +30,7 @@ class Slow:
         self._opened: list[OpenSession] = []
         monkeypatch.setattr(where, what, self._call)
         self._thread.start()
-        assert self._has_stopped.wait(20)
+        assert self._has_stopped.wait(60)
 
     def _take(self, store: SessionStore, name: str) -> None:
         self._opened.append(store.open(name, take_over=True))
@@ -38,13 +38,13 @@ class Slow:
     def _call(self, *args: Any, **options: Any) -> Any:
         if threading.current_thread() is self._thread and not self._has_stopped.is_set():
             self._has_stopped.set()
-            assert self._may_go_on.wait(20)
+            assert self._may_go_on.wait(60)
         return self._real(*args, **options)
 
     def goes_on(self) -> OpenSession:
         """The session as it has it in the end."""
         self._may_go_on.set()
-        self._thread.join(20)
+        self._thread.join(60)
         return self._opened[0]
 
 

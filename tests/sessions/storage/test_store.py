@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from mltd.sessions.actions.records import Archive, Rename
 from mltd.sessions.errors import StorageError
 from mltd.sessions.prints import print_of
 from mltd.sessions.storage.compacting import whole_journal
+from mltd.sessions.storage.files import MOST_BYTES, Content, read_regular
 from mltd.sessions.storage.holder import myself
 from mltd.sessions.storage.places import clean_title, new_id
 from mltd.sessions.storage.store import SessionStore
@@ -277,8 +277,10 @@ def test_what_is_no_session_is_not_listed(store: SessionStore) -> None:
     assert [row.id for row in store.summaries()] == [id]
 
 
-def test_listing_500_sessions_is_quick(store: SessionStore, tmp_path: Path) -> None:
-    logs = [tmp_path / f"{number}.log" for number in range(500)]
+def test_a_journal_is_read_once_however_often_sessions_are_listed(
+    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = [tmp_path / f"{number}.log" for number in range(50)]
     for number, log in enumerate(logs):
         log.write_bytes(b"%d\n" % number * 400)
         known = run(1, str(log), (print_of(str(log)),))
@@ -287,19 +289,23 @@ def test_listing_500_sessions_is_quick(store: SessionStore, tmp_path: Path) -> N
         folder.mkdir(parents=True)
         (folder / "journal.jsonl").write_bytes(whole_journal(triage))
 
-    def seconds(what: object) -> float:
-        begin = time.process_time()
-        assert callable(what)
-        assert what()
-        return time.process_time() - begin
+    read: list[str] = []
 
-    cold, warm = seconds(store.summaries), seconds(store.summaries)
-    by_place = seconds(lambda: store.find_for_run(str(logs[3])))
+    def watched(path: Path, *, most: int = MOST_BYTES) -> Content:
+        read.append(path.name)
+        return read_regular(path, most=most)
+
+    monkeypatch.setattr("mltd.sessions.storage.summary.read_regular", watched)
+    assert len(store.summaries()) == 50
+    assert read.count("journal.jsonl") == 50, "without summaries, once"
+    read.clear()
+    assert len(store.summaries()) == 50
+    assert store.find_for_run(str(logs[3]))
     moved = tmp_path / "moved.log"
     logs[7].rename(moved)
-    by_print = seconds(lambda: store.find_for_run(str(moved), [print_of(str(moved))]))
-    assert cold < 2.5, "without summaries, once"
-    assert max(warm, by_place, by_print) < 0.5
+    assert store.find_for_run(str(moved), [print_of(str(moved))])
+    assert "journal.jsonl" not in read
+    assert len(read) == 3 * 50, "one summary of each, each time"
 
 
 def test_listing_does_not_load_the_model(store: SessionStore) -> None:
