@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .event import Event
+from .statements import Statement
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -39,6 +40,8 @@ class ColumnKey:
     """"train", "val" or "test" where the surroundings of the value say so."""
     level: str = ""
     """"step" or "epoch" where the head of the line counts in those."""
+    layer: str = ""
+    """The layer of a model that it measures, where the file says so."""
 
 
 @dataclass(slots=True)
@@ -68,6 +71,8 @@ class Harvest:
     columns: list[Column] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """Lines relative like `line`; `step` is filled in by the run."""
+    statements: list[Statement] = field(default_factory=list)
+    """Facts that were stated, lines relative like `line`."""
     config: Mapping[str, object] = field(default_factory=dict)
     totals: dict[str, float] = field(default_factory=dict)
     """Planned totals seen in fractions: {"step": 1000, "epoch": 20}."""

@@ -15,9 +15,11 @@ from .events.source import source_lines
 from .formats.format import Format, Reader
 from .formats.registry import default_registry
 from .harvest import Harvest
+from .remote.names import is_mirrored
 from .run import Artifact, Run, SourceFile
 from .settings import current
 from .sources.inputs import Utf8Transcoder, open_bytes
+from .surroundings import Surroundings
 
 HEAD = 64 << 10
 ENOUGH_TO_RECOGNISE = 4096
@@ -159,6 +161,8 @@ class Loaded:
 def new_run(files: RunFiles) -> Loaded:
     """A run with its configuration and artifacts, its logs not read yet."""
     loaded = Loaded(Run(files.name, current().roles))
+    loaded.run.job = files.job
+    loaded.run.surroundings = Surroundings.of(files)
     for file in files.files:
         if file.purpose in LOG_PURPOSES:
             continue
@@ -174,8 +178,17 @@ def new_run(files: RunFiles) -> Loaded:
 LOG_PURPOSES = (Purpose.LOG, Purpose.METRICS)
 
 
+def bring_here(files: RunFiles) -> None:
+    """Have whole copies of the logs that are on another host."""
+    if any(is_mirrored(path) for path in files.paths(*LOG_PURPOSES)):
+        from .remote.links import links
+
+        links().bring(files)
+
+
 def load(files: RunFiles) -> Loaded:
     """Read all the files of a run once, from beginning to end."""
+    bring_here(files)
     loaded = new_run(files)
     for path in files.paths(*LOG_PURPOSES):
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,15 @@ from .events.log import EventLog
 from .harvest import Column, ColumnKey, Floats, Harvest, Ints
 from .roles import Roles, shipped
 from .series import Series
+from .statements import Statement
+
+if TYPE_CHECKING:
+    from .schedulers.job import Job
+    from .surroundings import Surroundings
+
+
+MOST_STATEMENTS = 4096
+"""Kept per run; programs introduce themselves, and each of their ranks may."""
 
 
 @dataclass(slots=True)
@@ -51,6 +61,12 @@ class Run:
         self.config: dict[str, object] = {}
         self.artifacts: list[Artifact] = []
         self.totals: dict[str, float] = {}
+        self.statements: list[Statement] = []
+        """What logs say about the model and the machine, in the order in which it was read."""
+        self.job: Job | None = None
+        """What the scheduler last said about the job that trains this."""
+        self.surroundings: Surroundings | None = None
+        """Where it lives; None if it came through a pipe."""
         self.is_over = False
         """Known not to be running, however fresh its files are: a recording, a copy."""
         self.thinnings = 0
@@ -94,6 +110,7 @@ class Run:
             self._by_key = {k: s for k, s in self._by_key.items() if k[0] != file}
             self._origins = {k: o for k, o in self._origins.items() if k[0] != file}
             self._events[file] = EventLog()
+            self.statements = [stated for stated in self.statements if stated.file != file]
         else:
             source.coordinates.restart()
 
@@ -107,6 +124,7 @@ class Run:
         for key, value in harvest.config.items():
             self.config.setdefault(key, value)
         self.totals.update(harvest.totals)
+        self._append_statements(file, harvest)
         source.lines += harvest.lines
         source.bytes += harvest.consumed
 
@@ -126,6 +144,14 @@ class Run:
                     step=step,
                 )
             )
+
+    def _append_statements(self, file: int, harvest: Harvest) -> None:
+        room = max(0, MOST_STATEMENTS - len(self.statements))
+        lines = self.files[file].lines
+        self.statements.extend(
+            replace(stated, line=stated.line + lines, file=file)
+            for stated in harvest.statements[:room]
+        )
 
     def _append_columns(self, file: int, columns: Sequence[Column], first: int) -> None:
         parts: dict[str, tuple[Series, list[Ints], list[Floats]]] = {}
@@ -167,6 +193,7 @@ class Run:
                 series = Series(
                     name, role, key.unit, key.rank, key.split, file, self.files[file].coordinates
                 )
+                series.layer = key.layer
                 self._series[file, name] = series
                 self._origins[file, name] = key
                 return series, 1.0

@@ -41,6 +41,8 @@ class Series:
     """Points that were logged and are no longer kept."""
     dropped_bad: int = 0
     """How many of those were NaN or infinite."""
+    layer: str = ""
+    """The layer of a model that it measures, where the file says so; its name only looks so."""
     _rows: GrowingColumn[np.int32] = field(default_factory=_rows)
     _values: GrowingColumn[np.float64] = field(default_factory=_values)
     _low: float = np.inf

@@ -93,7 +93,7 @@ def infer_state(
     """
     progress = progress or Progress()
     limit = _silence_limit(interval_seconds)
-    is_silent = last_line_age_seconds is None or last_line_age_seconds > limit
+    is_silent = is_alive is False or last_line_age_seconds is None or last_line_age_seconds > limit
     is_complete = progress.is_complete(is_silent=is_silent)
     ordered = sorted(events, key=lambda event: (_end(event), event.line, event.kind, event.title))
     failure = _cause_of_failure(ordered, progress)

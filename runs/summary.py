@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .event import Event
+from .event import Event, EventKind
+from .job_word import is_alive, last_written, speaking_job, with_job
 from .run import Run, SourceFile
 from .series import Series
 from .state import Progress, RunState, combine_states, infer_state
@@ -45,31 +46,63 @@ def describe_run(run: Run, now: float | None = None) -> dict[str, object]:
         "events": [_describe_event(source, event) for source, event in run.events],
         "config": plain(run.config),
         "artifacts": [{"kind": a.kind, "path": a.path} for a in run.artifacts],
+        "job": _describe_job(run),
     }
 
 
+def _describe_job(run: Run) -> dict[str, object] | None:
+    if run.job is None:
+        return None
+    from .schedulers.describing import describe_job
+
+    return describe_job(run.job)
+
+
 def run_state(run: Run, now: float | None = None) -> tuple[RunState, str]:
-    """State of the run and the reason, judged file by file."""
+    """State of the run and the reason, judged file by file, then by its job."""
     moment = time.time() if now is None else now
-    states = [_file_state(run, number, moment) for number in range(len(run.files))]
-    return combine_states(states)
+    job = speaking_job(run)
+    alive = is_alive(job, moment)
+    states = [_file_state(run, number, moment, alive) for number in range(len(run.files))]
+    seen = combine_states(states)
+    if job is None:
+        return seen
+    progress = [_progress(run, number).shown for number in range(len(run.files))]
+    return with_job(
+        job,
+        seen,
+        now=moment,
+        written=last_written(run),
+        shown=next(filter(None, progress), ""),
+        is_announced=any(event.kind is EventKind.FINISHED for _, event in run.events),
+    )
 
 
-def _file_state(run: Run, file: int, now: float) -> tuple[RunState, str]:
+def _file_state(run: Run, file: int, now: float, alive: bool | None) -> tuple[RunState, str]:
     source = run.files[file]
     events = [event for owner, event in run.events if owner is source]
     age: float | None = None
     if not run.is_over:
         with contextlib.suppress(OSError, ValueError):
             age = max(0.0, now - os.stat(source.path).st_mtime)
-    progress = Progress(
+    return infer_state(
+        events,
+        age,
+        progress=_progress(run, file),
+        interval_seconds=interval_of(source),
+        is_alive=alive,
+    )
+
+
+def _progress(run: Run, file: int) -> Progress:
+    source = run.files[file]
+    return Progress(
         last_row_line=_last_progress(run, file),
         last_step=_last(source, "step"),
         total_steps=run.totals.get("step"),
         last_epoch=_last(source, "epoch"),
         total_epochs=run.totals.get("epoch"),
     )
-    return infer_state(events, age, progress=progress, interval_seconds=interval_of(source))
 
 
 def _last_progress(run: Run, file: int) -> int:

@@ -28,13 +28,14 @@ from .engine.protocol import (
     Select,
     Trouble,
 )
+from .inspecting_app import InspectingApp
 from .log.reader import LogReader
 from .logfile import log_path
+from .picking import is_about_jobs
 from .preferences import Memory
 from .recent import RecentRuns
 from .run_book import RunBook
 from .screens.main import MainScreen
-from .session_keeping import SessionKeepingApp
 from .settings import ScreenSettings, config_directory
 from .terminal import Terminal, own_environment, terminal_of
 from .theming import load_themes
@@ -58,9 +59,14 @@ class Wanted:
     wish: Open
     theme: str | None = None
     settings: ScreenSettings = field(default_factory=ScreenSettings)
+    model: str = ""
+    """Which one of Claude's to ask; empty for the usual one."""
+    is_claude_off: bool = False
+    sources: tuple[str, ...] = ()
+    """Folders of code that Claude may read in."""
 
 
-class MltdApp(SessionKeepingApp):
+class MltdApp(InspectingApp):
     """Full-screen triage of training runs."""
 
     TITLE = "mltd-tui"
@@ -101,7 +107,7 @@ class MltdApp(SessionKeepingApp):
         folder = replay.directory / ".sessions" if replay is not None else None
         super().__init__(themes, facts, wanted.settings, *wishes, session_folder=folder)
         self.wanted = wanted
-        self.book = RunBook()
+        self.book = RunBook(are_jobs_first=is_about_jobs(wanted.wish))
         self.problems: list[str] = []
         """Sentences for the terminal after the app has left it."""
         self.farewells: list[str] = []
@@ -146,9 +152,6 @@ class MltdApp(SessionKeepingApp):
 
     def on_main_screen_furnished(self) -> None:
         """What can wait until the first picture is there."""
-        from . import keymap
-        from .commands import scopes
-
         self._has_arrived = True
         # What there is now stays: no collection needs to look at it again.
         gc.freeze()
@@ -161,6 +164,9 @@ class MltdApp(SessionKeepingApp):
         if wished is not None and self.themes.named(wished) is None:
             notices.append(f"there is no theme called {wished!r}; config.toml asks for it")
         if self.wanted.settings.keys:
+            from . import keymap
+            from .commands import scopes
+
             try:
                 path = str(config_directory() / "config.toml")
                 self._keys = keymap.checked(self.wanted.settings.keys, scopes(self), path)
@@ -195,6 +201,7 @@ class MltdApp(SessionKeepingApp):
 
     def _engine_died(self, is_restarted: bool) -> None:
         self._main.look_at_log()
+        self.engine_ended()
         if is_restarted:
             self.complain(f"the engine ended and was started again; see {log_path()}")
         else:

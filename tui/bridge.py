@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import cast
 
 from .engine.channel import HEAD, body_length, pack, unpack
-from .engine.protocol import CurveRequest, News, Open, Select, Survey, Wish
+from .engine.curve_protocol import CurveRequest
+from .engine.protocol import News, Open, RunsFound, Select, Survey, Wish
 from .logfile import open_log
 
 MOST_RESTARTS = 3
@@ -22,13 +23,20 @@ RESTART_WINDOW = 60.0
 
 def start_process(wish: Open) -> subprocess.Popen[bytes]:
     """Start an engine on its first wish, before the screen has imported anything heavy."""
+    process = start_idle()
+    begin(process, wish)
+    return process
+
+
+def start_idle() -> subprocess.Popen[bytes]:
+    """Start an engine that gets ready and waits for its first wish."""
     try:
         errors = open_log()
     except OSError:
         errors = os.open(os.devnull, os.O_WRONLY)
     try:
         # A session of its own: Ctrl+C and a closing terminal are the screen's to deal with.
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-P", "-m", "mltd.tui.engine"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -37,11 +45,14 @@ def start_process(wish: Open) -> subprocess.Popen[bytes]:
         )
     finally:
         os.close(errors)
+
+
+def begin(process: subprocess.Popen[bytes], wish: Open) -> None:
+    """Tell an engine its first wish."""
     assert process.stdin is not None
     with contextlib.suppress(OSError):
         process.stdin.write(pack(wish))
         process.stdin.flush()
-    return process
 
 
 class Bridge:
@@ -53,6 +64,8 @@ class Bridge:
         self._selected: Select | None = None
         self._survey: Survey | None = None
         self._curves: dict[int, CurveRequest] = {}
+        self._known: tuple[tuple[str, ...], ...] = ()
+        """Logs of all runs that the engine found, by number."""
         self._opened: list[Open] = []
         """What was named after the start."""
         self._writer: asyncio.WriteTransport | None = None
@@ -93,8 +106,8 @@ class Bridge:
             if not may_restart:
                 return
             self._reap()
-            self._process = start_process(self._open)
-            # All that was ever named, in order: runs keep the numbers under which they are known.
+            # Runs keep the numbers under which the screen knows them.
+            self._process = start_process(self._open._replace(known=self._known))
             again: list[Wish | None] = [
                 *self._opened,
                 self._selected,
@@ -119,7 +132,12 @@ class Bridge:
                 head = await reader.readexactly(HEAD)
                 body = await reader.readexactly(body_length(head))
                 self._heard_at = time.monotonic()
-                hear(cast("News", unpack(body)))
+                news = cast("News", unpack(body))
+                if isinstance(news, RunsFound):
+                    self._known = tuple(
+                        row.logs or (f"{row.path}/{row.name}",) for row in news.rows
+                    )
+                hear(news)
         except (asyncio.IncompleteReadError, OSError):
             return
         finally:

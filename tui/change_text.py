@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .engine.protocol import CompareRow
+from .engine.curve_protocol import CompareRow
 from .quantities import short_value
 
 _SAME = 0.005

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-COMMANDS = ("open", "check", "export", "demo", "explain", "report", "sessions", "doctor")
+COMMANDS = (
+    "open", "check", "inspect", "export", "demo", "explain", "report", "pack", "sessions", "doctor",
+)  # fmt: skip
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -21,8 +23,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mltd-tui",
         description="ML Training Debugger: what is wrong with a training, since when and why.",
-        epilog="WHAT: a log file, a directory of one run or of many, a quoted glob, a Slurm job "
-        "(job:48213, or the bare number), or - (stdin).",
+        epilog="WHAT: a log file, a directory of one run or of many, a quoted glob, any of these "
+        "on another host (HOST:PATH, ssh://USER@HOST:PORT/PATH), a Slurm job (job:48213, or the "
+        "bare number), or - (stdin).",
     )
     parser.add_argument("--version", action="version", version=f"mltd-tui {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -36,6 +39,8 @@ def build_parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="one JSON document per run and line")
     check.add_argument("--follow", action="store_true", help="go on as the logs grow")
     _add_poll(check)
+    _add_claude(check)
+    _add_inspect(commands)
     export = commands.add_parser("export", help="write the columns of a run as a table")
     export.add_argument("what", metavar="WHAT")
     kind = export.add_mutually_exclusive_group()
@@ -57,6 +62,34 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_claude(check: argparse.ArgumentParser) -> None:
+    check.add_argument(
+        "--claude", action="store_true", help="also ask Claude; shows first what would be sent"
+    )
+    check.add_argument("--yes", action="store_true", help="with --claude: send it without asking")
+    check.add_argument(
+        "--redact", action="store_true", help="with --claude: hide users, hosts and paths"
+    )
+    check.add_argument("--model", metavar="NAME", help="with --claude: which model to ask")
+    check.add_argument(
+        "--no-claude", action="store_true", help="never ask Claude, whatever else is said"
+    )
+    _add_source(check)
+
+
+def _add_inspect(commands: Commands) -> None:
+    from .inspect_command import add_parser
+
+    add_parser(commands)
+
+
+def _add_source(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--source", action="append", default=[], metavar="DIR",
+        help="a folder of code that Claude may read in; can be given several times",
+    )  # fmt: skip
+
+
 def _add_report(commands: Commands) -> None:
     report = commands.add_parser("report", help="write what is known about an incident as Markdown")
     report.add_argument(
@@ -74,8 +107,10 @@ def _add_report(commands: Commands) -> None:
 
 def _add_upkeep(commands: Commands) -> None:
     from .doctor import command as doctor
+    from .pack_command import add_parser as add_pack
     from .sessions_command import add_parser
 
+    add_pack(commands)
     add_parser(commands)
     doctor.add_parser(commands)
 
@@ -89,6 +124,9 @@ def _add_poll(command: argparse.ArgumentParser) -> None:
 def _add_screen_options(command: argparse.ArgumentParser) -> None:
     _add_poll(command)
     command.add_argument("--theme", metavar="NAME", help="start in this theme")
+    command.add_argument("--model", metavar="NAME", help="which model of Claude to ask")
+    command.add_argument("--no-claude", action="store_true", help="never ask Claude")
+    _add_source(command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -124,9 +162,11 @@ def _run_headless(options: argparse.Namespace) -> int:
     # A thread for each of a login node's hundred cores, for sums of a few thousand numbers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from mltd.runs.errors import MltdError
+    from mltd.runs.remote.names import allow_own_mirror
 
     from .complaint import UNUSABLE, complain
 
+    allow_own_mirror()
     try:
         return _carry_out(options)
     except MltdError as problem:
@@ -165,6 +205,14 @@ def _carry_out(options: argparse.Namespace) -> int:
             redact=options.redact,
             force=options.force,
         )
+    if options.command == "pack":
+        from . import pack_command
+
+        return pack_command.run(options)
+    if options.command == "inspect":
+        from . import inspect_command
+
+        return inspect_command.run(options)
     from . import headless
 
     match options.command:
@@ -178,6 +226,16 @@ def _carry_out(options: argparse.Namespace) -> int:
             )
         case "open":
             return headless.check(_named(options), as_json=False)
+    if options.claude:
+        from . import claude_command
+
+        return claude_command.run(options)
+    if options.yes or options.model or options.redact or options.source:
+        from mltd.runs.errors import InputError
+
+        raise InputError(
+            "--yes, --model, --redact and --source say how Claude is asked", hint="add --claude"
+        )
     if options.follow:
         return headless.follow(options.what, as_json=options.json, poll_seconds=options.poll)
     return headless.check(options.what, as_json=options.json)

@@ -13,9 +13,11 @@ from .keymap import Scope, bindings_of
 from .screens.main import MainScreen
 from .widgets.checklist_pane import ChecklistPane
 from .widgets.curves_pane import CurvesPane
+from .widgets.diagnosis_pane import DiagnosisPane
 from .widgets.findings_pane import FindingsPane
 from .widgets.heat_map import HeatMap
 from .widgets.log_pane import LogPane
+from .widgets.model_pane import ModelPane
 
 if TYPE_CHECKING:
     from .app import MltdApp
@@ -26,7 +28,12 @@ PANES: tuple[tuple[str, type[Widget]], ...] = (
     ("Log", LogPane),
     ("Gradients per layer", HeatMap),
     ("Checklist", ChecklistPane),
+    ("Claude", DiagnosisPane),
+    ("Model", ModelPane),
 )
+
+LATE_PANES: dict[type[DOMNode], str] = {DiagnosisPane: "diagnosis", ModelPane: "model"}
+"""With the views that make them."""
 
 
 def owners(app: MltdApp) -> list[tuple[str, type[DOMNode]]]:
@@ -64,6 +71,9 @@ def palette(app: MltdApp, main: MainScreen) -> Iterator[SystemCommand]:
 
 def _target(app: MltdApp, main: MainScreen, kind: type[DOMNode]) -> DOMNode:
     """Who carries out a command of this kind; a pane is brought into view for it."""
+    if kind in LATE_PANES:
+        # It is made when it is first looked at.
+        main.action_view(LATE_PANES[kind])
     for _, pane in PANES:
         if pane is kind and (found := main.query(pane)):
             main.reveal(found.first())

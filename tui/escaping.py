@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from mltd.runs.remote.names import shown
+
 
 def printable(text: str) -> str:
     """Outside text with everything a terminal could act on taken out."""
+    text = shown(text)
     return "".join(c if c.isprintable() else " " if c.isspace() else "·" for c in text)

@@ -36,6 +36,8 @@ def place_of(evidence: Evidence) -> SeriesPlace | LinePlace | None:
             return SeriesPlace(evidence.ref)
         return SeriesPlace(found["name"], float(found["first"].replace(",", "")))
     if evidence.kind in (EvidenceKind.LOG, EvidenceKind.JOB):
-        found = _LINE.match(evidence.ref)
+        # What a scheduler says about a job stands in no file.
+        is_record = evidence.kind is EvidenceKind.JOB and evidence.ref.startswith("job:")
+        found = None if is_record else _LINE.match(evidence.ref)
         return LinePlace(found["name"], int(found["line"])) if found else None
     return None

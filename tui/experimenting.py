@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .engine.protocol import CompareRequest, Comparison, Facts, FactsRequest, News
+from .engine.curve_protocol import CompareRequest, Comparison
+from .engine.protocol import Facts, FactsRequest, News
 from .escaping import printable
 from .settings import ScreenSettings
 from .terminal import Terminal

@@ -10,12 +10,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mltd.runs.discovery import RunFiles, discover, explore
 from mltd.runs.errors import InputError, MltdError
-from mltd.runs.ingest import Loaded, load, read_stream
+from mltd.runs.ingest import Loaded, bring_here, load, read_stream
 from mltd.runs.run import Run
+from mltd.runs.schedulers.attaching import attach, refused_runs
 
 from .complaint import UNUSABLE, complain
 from .document import document
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 ALARM = 1
 """Exit code when something at or above a warning was found."""
 _UPDATES_PER_SECOND = 4.0
+_ASK_AGAIN = 30.0
+"""Seconds after which the scheduler may have something new to say."""
 
 
 def _note(sentence: str) -> None:
@@ -50,34 +53,59 @@ def find_runs(names: Iterable[str]) -> tuple[list[RunFiles], list[MltdError]]:
         found.extend(run for run in discovery.runs if run not in found)
         for note in discovery.notes:
             _note(note)
+    attach(found)
     return found, problems
 
 
 def check(names: list[str], *, as_json: bool) -> int:
     """Read the runs once and print what is wrong with them and what is in them."""
-    from mltd.analyzers.diagnosis import diagnose
-
-    status = 0
-    told: set[str] = set()
-    for loaded, siblings, seconds in _with_siblings(_load_all(names)):
-        if isinstance(loaded, MltdError):
-            complain(loaded)
-            status = UNUSABLE
-            continue
-        for problem in loaded.problems:
-            complain(problem)
-            status = UNUSABLE
-        start = time.perf_counter()
-        diagnosis = diagnose(loaded.run, siblings)
-        seconds += time.perf_counter() - start
-        _tell_once(diagnosis.problems, told)
-        if diagnosis.has_alarm:
-            status = status or ALARM
+    judging = Judging(names)
+    for judged in judging:
         if as_json:
-            write_json(document(loaded.run, seconds, diagnosis))
+            write_json(document(judged.run, judged.seconds, judged.diagnosis))
         else:
-            _write_run(loaded.run, diagnosis)
-    return status
+            write_run(judged.run, judged.diagnosis)
+    return judging.status
+
+
+class Judged(NamedTuple):
+    """A run that was read once, and what is wrong with it."""
+
+    run: Run
+    diagnosis: Diagnosis
+    seconds: float
+    problems: tuple[MltdError, ...] = ()
+    """What could not be read of it."""
+
+
+class Judging:
+    """Reads and judges runs one by one, and complains about what cannot be read."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+        self.status = 0
+        """The exit code that the runs judged so far come to."""
+
+    def __iter__(self) -> Iterator[Judged]:
+        """Each run with its diagnosis; those that cannot be used are left out."""
+        from mltd.analyzers.diagnosis import diagnose
+
+        told: set[str] = set()
+        for loaded, siblings, seconds in _with_siblings(_load_all(self._names)):
+            if isinstance(loaded, MltdError):
+                complain(loaded)
+                self.status = UNUSABLE
+                continue
+            for problem in loaded.problems:
+                complain(problem)
+                self.status = UNUSABLE
+            start = time.perf_counter()
+            diagnosis = diagnose(loaded.run, siblings)
+            seconds += time.perf_counter() - start
+            _tell_once(diagnosis.problems, told)
+            if diagnosis.has_alarm:
+                self.status = self.status or ALARM
+            yield Judged(loaded.run, diagnosis, seconds, tuple(loaded.problems))
 
 
 def _with_siblings(
@@ -123,8 +151,9 @@ def _load_all(names: list[str]) -> Iterator[tuple[Loaded | MltdError, float]]:
                 yield problem, 0.0
             continue
         found, problems = find_runs([name])
-        yield from ((complaint, 0.0) for complaint in problems)
-        for files in found:
+        stuck = [files for problem in problems for files in refused_runs(problem)]
+        yield from ((complaint, 0.0) for complaint in problems if not stuck)
+        for files in (*found, *stuck):
             start = time.perf_counter()
             try:
                 yield load(files), time.perf_counter() - start
@@ -147,13 +176,21 @@ def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> in
         complain(problem)
     if not found:
         return UNUSABLE
+    for files in found:
+        bring_here(files)
     followed = {id(run): _FollowedRun(run) for run in map(LiveRun, found)}
     live = [each.live for each in followed.values()]
     complained = 0
+    asked = time.monotonic()
     told: set[str] = set()
     try:
         for changed in watch(live, poll_seconds, report=_note):
             start = time.monotonic()
+            if start - asked > _ASK_AGAIN:
+                asked = start
+                attach(found, again=True)
+                for files, one in zip(found, live, strict=True):
+                    one.loaded.run.job = files.job
             for run in changed:
                 _tell_once(followed[id(run)].show(as_json=as_json), told)
             fresh = [problem for run in live for problem in run.loaded.problems]
@@ -194,9 +231,9 @@ class _FollowedRun:
             content["withdrawn"] = [describe_finding(finding) for finding in withdrawn]
             write_json(content)
         else:
-            _write_run(run, diagnosis)
+            write_run(run, diagnosis)
             for finding in withdrawn:
-                _write_lines([f"  withdrawn: {finding.id}: {printable(finding.title)}"])
+                write_lines([f"  withdrawn: {finding.id}: {printable(finding.title)}"])
         return diagnosis.problems
 
 
@@ -246,7 +283,7 @@ def demo() -> int:
 
     from . import recordings
 
-    _write_lines(["Recordings of real small trainings, as `mltd-tui check` reads them."])
+    write_lines(["Recordings of real small trainings, as `mltd-tui check` reads them."])
     for name in recordings.names():
         recording = recordings.load(name)
         own = {str(file.path) for file in recording.files}
@@ -254,12 +291,12 @@ def demo() -> int:
         kept = [file for file in files.files if file.path in own]
         loaded = load(RunFiles(recording.title, files.root, kept))
         loaded.run.is_over = True
-        _write_lines([""])
-        _write_run(loaded.run, diagnose(loaded.run))
+        write_lines([""])
+        write_run(loaded.run, diagnose(loaded.run))
         told = f"what was really done: {recording.truth}"
         if recording.causes:
             told += f" Right answers: {' or '.join(recording.causes)}."
-        _write_lines(
+        write_lines(
             textwrap.wrap(told, _columns() or WIDE, initial_indent="  ", subsequent_indent="  ")
         )
     return 0
@@ -274,11 +311,11 @@ def explain(identity: str | None, *, as_markdown: bool = False) -> int:
     if as_markdown:
         from mltd.analyzers.catalogue.markdown import render_catalogue
 
-        _write_lines(render_catalogue().splitlines())
+        write_lines(render_catalogue().splitlines())
         return 0
     columns = min(_columns() or WIDE, WIDE)
     if identity is None:
-        _write_lines(render_index(columns))
+        write_lines(render_index(columns))
         return 0
     found = pages(identity)
     if not found:
@@ -286,13 +323,14 @@ def explain(identity: str | None, *, as_markdown: bool = False) -> int:
         hint = f"did you mean {' or '.join(close)}?" if close else "mltd-tui explain lists all"
         raise InputError(f"there is no finding or root cause called {identity!r}", hint=hint)
     for number, entry in enumerate(found):
-        _write_lines([""] if number else [])
-        _write_lines(render_page(entry, columns))
+        write_lines([""] if number else [])
+        write_lines(render_page(entry, columns))
     return 0
 
 
-def _write_run(run: Run, diagnosis: Diagnosis) -> None:
-    _write_lines(render_run(run, diagnosis, unicode=_is_unicode(), columns=_columns()))
+def write_run(run: Run, diagnosis: Diagnosis) -> None:
+    """A run and its diagnosis as text on stdout."""
+    write_lines(render_run(run, diagnosis, unicode=_is_unicode(), columns=_columns()))
 
 
 def _tell_once(problems: Iterable[str], told: set[str]) -> None:
@@ -303,7 +341,8 @@ def _tell_once(problems: Iterable[str], told: set[str]) -> None:
             _note(problem)
 
 
-def _write_lines(lines: Iterable[str]) -> None:
+def write_lines(lines: Iterable[str]) -> None:
+    """Lines on stdout, whatever it can encode."""
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
         sys.stdout.write(line.encode(encoding, "replace").decode(encoding) + "\n")

@@ -7,8 +7,13 @@ from collections.abc import Mapping
 
 import orjson
 
+from mltd.runs.remote.names import roots, shown
+
 
 def write_json(content: Mapping[str, object]) -> None:
     """One JSON document on one line of stdout."""
-    sys.stdout.buffer.write(orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
+    written = orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
+    if roots():
+        written = shown(written.decode()).encode()
+    sys.stdout.buffer.write(written)
     sys.stdout.flush()

@@ -30,10 +30,14 @@ def bindings_of(*classes: type[DOMNode]) -> tuple[Binding, ...]:
     """The commands of these classes and of what they derive from: all bindings with an id."""
     found: dict[str, Binding] = {}
     for owner in classes:
+        own: dict[str, Binding] = {}
         for base in reversed(owner.__mro__):
+            if not base.__dict__.get("_inherit_bindings", True):
+                own.clear()
             for binding in base.__dict__.get("BINDINGS", ()):
                 if isinstance(binding, Binding) and binding.id is not None:
-                    found[binding.id] = binding
+                    own[binding.id] = binding
+        found |= own
     return tuple(found.values())
 
 

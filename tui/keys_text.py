@@ -17,6 +17,7 @@ from .commands import PANES
 from .keymap import bindings_of, keys_of
 from .screens.compare import CompareScreen
 from .screens.confirm import Answers, ConfirmScreen
+from .screens.consent import ConsentAnswers, ConsentScreen
 from .screens.form import FormScreen
 from .screens.help import HelpScreen
 from .screens.log_filter import LevelChoice, LogFilterScreen
@@ -27,6 +28,7 @@ from .screens.session_list import SessionListScreen
 from .widgets.compare_table import CompareTable
 from .widgets.form_fields import ChoiceField, LineField, TextField
 from .widgets.log_search_bar import LogSearchBar
+from .widgets.question_bar import QuestionInput
 from .widgets.run_table import RunTable
 from .widgets.session_table import SessionTable
 
@@ -47,10 +49,12 @@ DIALOGS = (
     Dialog("runs", (RunPicker, RunTable), takes_letters=True),
     Dialog("metrics of the curves", (MetricPicker,), takes_letters=True),
     Dialog("search bar of the log", (LogSearchBar,), takes_letters=True),
+    Dialog("question to Claude", (QuestionInput,), takes_letters=True),
     Dialog("filter of the log", (LogFilterScreen, LevelChoice)),
     Dialog("comparison", (CompareScreen, CompareTable)),
     Dialog("forms", (FormScreen, LineField, TextField, ChoiceField), takes_letters=True),
     Dialog("questions", (ConfirmScreen, Answers)),
+    Dialog("what would be sent to Claude", (ConsentScreen, ConsentAnswers)),
     Dialog("sessions", (SessionListScreen, SessionTable)),
     Dialog("help", (HelpScreen,)),
 )

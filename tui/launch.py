@@ -6,18 +6,20 @@ import argparse
 import gc
 import os
 import signal
+import subprocess
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from mltd.runs.errors import InputError, MltdError
 
-from .bridge import Bridge, start_process
+from .bridge import Bridge, begin, start_idle
 from .engine.protocol import Open
 from .escaping import printable
 from .terminal import own_environment, terminal_of
 
 if TYPE_CHECKING:
+    from .app import Wanted
     from .replay import Replay
 
 UNUSABLE = 2
@@ -37,7 +39,12 @@ def launch(options: argparse.Namespace) -> int:
 
                 spooled = str(stack.enter_context(StdinSpool()).path)
                 names = [spooled if name == "-" else name for name in names]
-            return _run(options, tuple(names))
+            engine = None
+            if any(":" in name for name in names):
+                from .remote_start import connected
+
+                engine = stack.enter_context(connected(names))
+            return _run(options, tuple(names), engine=engine)
         except MltdError as problem:
             _complain(str(problem))
             return UNUSABLE
@@ -57,12 +64,21 @@ def demo(options: argparse.Namespace) -> int:
         return UNUSABLE
 
 
-def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | None = None) -> int:
+def _run(
+    options: argparse.Namespace,
+    names: tuple[str, ...],
+    replay: Replay | None = None,
+    engine: subprocess.Popen[bytes] | None = None,
+) -> int:
     # Nothing that is made during the start is garbage; looking for some would take a third of it.
     gc.disable()
-    wish = Open(names or _neighbourhood(), options.poll, is_survey=not names)
+    # Recordings have nothing to do with what the user has running.
+    wish = Open(
+        names or _neighbourhood(), options.poll, is_survey=not names, has_jobs=replay is None
+    )
     # Both processes import what they need at the same time, each on a core of its own.
-    engine = start_process(wish)
+    engine = engine or start_idle()
+    begin(engine, wish)
     # Textual looks at COLORTERM alone, which ssh does not pass on.
     colours = terminal_of(own_environment()).colour_system
     os.environ.setdefault("TEXTUAL_COLOR_SYSTEM", colours)
@@ -73,11 +89,9 @@ def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | N
     # wait five milliseconds for it each time.
     sys.setswitchinterval(0.001)
     try:
-        from .app import MltdApp, Wanted
-        from .settings import load
+        from .app import MltdApp
 
-        wanted = Wanted(wish, options.theme, load())
-        app = MltdApp(wanted, Bridge(wish, engine), replay=replay)
+        app = MltdApp(wanted(options, wish), Bridge(wish, engine), replay=replay)
         for number in SIGNALS:
             # Until the app can leave in good order it must not be killed in the middle.
             signal.signal(number, app.note_signal)
@@ -90,6 +104,28 @@ def _run(options: argparse.Namespace, names: tuple[str, ...], replay: Replay | N
     for sentence in app.farewells if replay is None else ():
         sys.stdout.write(f"{printable(sentence)}\n")
     return app.return_code or 0
+
+
+def wanted(options: argparse.Namespace, wish: Open) -> Wanted:
+    """What the command line and the configuration file ask of the app."""
+    from .app import Wanted
+    from .settings import load
+
+    return Wanted(
+        wish,
+        options.theme,
+        load(),
+        model=options.model or "",
+        is_claude_off=options.no_claude,
+        sources=tuple(map(_folder, options.source)),
+    )
+
+
+def _folder(name: str) -> str:
+    folder = os.path.abspath(os.path.expanduser(name))
+    if not os.path.isdir(folder):
+        raise InputError(f"--source: there is no folder {folder}", hint="name one of code")
+    return folder
 
 
 def _neighbourhood() -> tuple[str, ...]:

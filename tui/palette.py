@@ -47,6 +47,7 @@ DEFAULTS: dict[str, str] = {
     "confidence-ceiling": "#8a8a8a",
     "stale": "#ffaf00",
     "quiet": "#8a8a8a",
+    "struck": "#8a8a8a",
     "heading": "#ffffff",
     "key": "#ffaf5f",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,11 @@ from mltd.runs.summary import run_state
 
 from .answer_text import AnswerText
 from .escaping import printable
+from .series_families import Family, fold
 
 if TYPE_CHECKING:
     from mltd.analyzers.diagnosis import Diagnosis
+    from mltd.runs.schedulers.job import Job
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ASCII_BARS = "_.-~=*#@"
@@ -49,6 +52,8 @@ LEAST_WIDTH = 40
 MAX_SERIES = 40
 MAX_EVENTS = 20
 TITLE_WIDTH = 140
+OLD_ANSWER = 60.0
+"""Seconds after which it is worth saying how old the scheduler's answer is."""
 _ROUTINE = (EventKind.CHECKPOINT, EventKind.EVALUATION, EventKind.SAMPLE)
 """Kinds that say the run is fine; they are summed up in a line each."""
 _MILD = frozenset({EventKind.WARNING, EventKind.OVERFLOW, EventKind.RESTART, EventKind.FINISHED})
@@ -96,6 +101,13 @@ def _render(run: Run, diagnosis: Diagnosis | None, *, unicode: bool, columns: in
     yield from textwrap.wrap(
         printable(reason), columns or WIDE, initial_indent="  ", subsequent_indent="  "
     )
+    if run.job is not None:
+        yield from textwrap.wrap(
+            f"job: {_job_line(run.job)}",
+            columns or WIDE,
+            initial_indent="  ",
+            subsequent_indent="    ",
+        )
     for source in run.files:
         note = f"  [{printable(source.note)}]" if source.note else ""
         again = f", {source.generations} generations" if source.generations > 1 else ""
@@ -117,13 +129,26 @@ def _render(run: Run, diagnosis: Diagnosis | None, *, unicode: bool, columns: in
         yield f"  settings: {names}{more}"
 
 
+def _job_line(job: Job) -> str:
+    """What the scheduler says: the facts, the time left, and its age if it is no longer new."""
+    from mltd.runs.schedulers.quoting import clock
+
+    said = job.quote.removeprefix("job ")
+    left = job.time_left
+    if left is not None and math.isfinite(left):
+        said += f", {clock(left)} left"
+    age = time.time() - job.asked if job.asked is not None else 0.0
+    return f"{said} (said {clock(age)} ago)" if age > OLD_ANSWER else said
+
+
 def _render_series(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
     shown = [s for s in run.series if not (s.role or "").startswith("axis/")]
     if not shown:
         yield "  no metrics found"
         return
-    shown.sort(key=lambda s: s.role is None)
-    longest = max(len("metric"), *(len(s.name) for s in shown[:MAX_SERIES]))
+    shown, families = fold(sorted(shown, key=lambda s: s.role is None))
+    names = [one.name for one in shown[:MAX_SERIES]] + [family.name for family in families]
+    longest = max(map(len, ["metric", *names]))
     width = min(longest, max(16, columns - NUMBERS_WIDTH - TREND_WIDTH))
     trend_width = max(LEAST_TREND, min(TREND_WIDTH, columns - NUMBERS_WIDTH - width))
     yield f"  {'metric':<{width}}  {'role':<12} {'points':>9}  {'first':>9}  {'last':>9}  trend"
@@ -142,6 +167,17 @@ def _render_series(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
         )
     if len(shown) > MAX_SERIES:
         yield f"  and {len(shown) - MAX_SERIES} more metrics (all of them: --json)"
+    for family in families:
+        yield _family_row(family, width, unicode=unicode)
+
+
+def _family_row(family: Family, width: int, *, unicode: bool) -> str:
+    """One measurement of many layers: how far its values reach."""
+    name = printable(family.name)
+    name = name if len(name) <= width else name[: width - 1] + ("…" if unicode else "~")
+    low, high = (short(value) for value in family.extremes)
+    remark = f"  {family.bad:,} not finite" if family.bad else ""
+    return f"  {name:<{width}}  {'-':<12} {family.points:>9,}  {low:>9} .. {high}{remark}"
 
 
 def _render_events(run: Run, *, unicode: bool) -> Iterator[str]:

@@ -15,6 +15,8 @@ from mltd.analyzers.diagnosis import diagnose
 from mltd.runs.discovery import RunFiles
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import load
+from mltd.runs.remote.names import mirrored, url_of
+from mltd.runs.remote.places import place_of
 from mltd.runs.run import Run
 from mltd.sessions.actions.checks import ObserveChecks
 from mltd.sessions.checks import observed
@@ -128,8 +130,8 @@ def _of_run(store: SessionStore, name: str) -> tuple[Session, _Read]:
             f"{name} holds {len(found)} runs",
             hint="name one of them: " + listed([_location(files) for files in found]),
         )
-    files, location = found[0], os.path.abspath(os.path.expanduser(name))
-    prints = [print_of(os.path.abspath(file.path)) for file in files.files]
+    files, location = found[0], url_of(os.path.abspath(place_of(name)))
+    prints = [print_of(url_of(os.path.abspath(file.path))) for file in files.files]
     known = store.find_for_run(location, prints)
     if known is not None:
         return _with_runs(store.load(known).session)
@@ -179,7 +181,8 @@ def _load(ref: RunRef) -> Run:
     if len(found) > 1:
         found = [files for files in found if files.name == ref.name] or found
     own = {os.path.realpath(file.path) for file in found[0].files}
-    known = [file for file in ref.files if file.digest and os.path.realpath(file.path) in own]
+    digests = [file for file in ref.files if file.digest]
+    known = [file for file in digests if os.path.realpath(mirrored(file.path)) in own]
     if known and not any(is_same_file(file, file.path) for file in known):
         raise InputError(f"{ref.location} holds another run now: its files begin differently")
     loaded = load(found[0])

@@ -38,6 +38,8 @@ class RunBook:
     rows: dict[int, RunRow] = field(default_factory=dict)
     known: dict[int, KnownRun] = field(default_factory=dict)
     selected: int = 0
+    are_jobs_first: bool = True
+    """The user came for jobs, and not for runs that were named."""
 
     @property
     def current(self) -> KnownRun:
@@ -53,8 +55,17 @@ class RunBook:
 
     @property
     def position(self) -> tuple[int, int]:
-        """Place of the selected run among all, counted from 1."""
-        return self.selected + 1, len(self.rows)
+        """Place of the selected run among all that are on the way, counted from 1."""
+        way = self._way()
+        place = way.index(self.selected) if self.selected in way else self.selected
+        return place + 1, len(way)
+
+    def _way(self) -> list[int]:
+        if len(self.rows) < 2:
+            return list(self.rows)
+        from .run_list import walk
+
+        return walk(self.rows.values(), self.selected, are_jobs_first=self.are_jobs_first)
 
     def name(self, run: int) -> str:
         """Something to call a run by."""
@@ -78,7 +89,10 @@ class RunBook:
 
     def beside(self, distance: int) -> int:
         """The run so many places further, around the end."""
-        return (self.selected + distance) % max(1, len(self.rows))
+        way = self._way()
+        if self.selected not in way:
+            return way[0] if way else self.selected
+        return way[(way.index(self.selected) + distance) % len(way)]
 
     def find_series(self, run: int, name: str) -> SeriesInfo | None:
         """A metric by its name as evidence quotes it: its own, else its role."""

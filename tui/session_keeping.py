@@ -387,6 +387,8 @@ class SessionKeepingApp(ExperimentingApp):
 
 def _neighbourhood(folder: str) -> tuple[str, ...]:
     """Where the other runs of an experiment are: in the same folder, or in those beside it."""
+    if "://" in folder:
+        return (folder,)
     here = os.path.abspath(folder)
     above, home = os.path.dirname(here), os.path.expanduser("~")
     # Whatever holds homes or whole file systems is no folder of runs.

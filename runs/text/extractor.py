@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import overload
 
@@ -21,6 +22,7 @@ from ..events.collect import collect
 from ..events.rule import FAILURES
 from ..harvest import Harvest
 from ..roles import Roles, shipped
+from ..statements import statements_in
 from .assembly import Assembly
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
@@ -81,6 +83,7 @@ class TextReader:
             harvest.consumed = starts[harvest.lines]
             if harvest.consumed == 0:
                 return Harvest()
+            harvest.statements = [s for s in harvest.statements if s.line <= harvest.lines]
         view = ChunkView(chunk)
         assembly = Assembly(self._planner.roles, view)
         self._read_groups(view, numbers, skipped, assembly)
@@ -119,12 +122,13 @@ class TextReader:
         family.note(plan)
         if plan.is_idle:
             number = 0
-        elif plan.shape is Shape.TABLE and plan.rule is None:
+        elif plan.shape is Shape.TABLE and plan.rule is None and not plan.may_state:
             number = _TABLE
             self._has_tables = True
         else:
             number = len(self._plans)
             self._plans.append(plan)
+            self._has_tables |= plan.shape is Shape.TABLE and plan.rule is None
         if len(self._numbers) < MAX_PLANS:
             self._numbers[skeleton] = number
         return number
@@ -150,7 +154,9 @@ class TextReader:
         """Events and configs, which pieces they cover, and where something is unfinished."""
         skipped = np.zeros(len(chunk.pieces), dtype=bool)
         plans = self._plans
-        special = {i for i, p in enumerate(plans) if p.rule is not None or p.may_start_config}
+        special = {
+            i for i, p in enumerate(plans) if p.rule is not None or p.may_start_config or p.is_heard
+        }
         if not special:
             return skipped, None
         reached = 0
@@ -159,6 +165,12 @@ class TextReader:
             if index < reached or index in repeated:
                 continue
             plan = plans[numbers[index]]
+            if plan.is_heard:
+                plan.statements_seen += 1
+                line = chunk.line_of(index) + 1
+                harvest.statements.extend(
+                    replace(stated, line=line) for stated in statements_in(texts[index])
+                )
             if plan.rule is not None:
                 plan.events_seen += 1
                 if plan.events_seen > EVENTS_PER_SHAPE and plan.rule.kind not in FAILURES:

@@ -13,6 +13,7 @@ from importlib import resources
 from ..events.classify import classify
 from ..events.rule import FAILURES, EventRule
 from ..roles import Roles
+from ..statements import MOST_PER_SHAPE, may_state
 from .cleaning import decode
 from .grids import header_cells, row_cells
 from .lexer import read_line
@@ -44,6 +45,14 @@ class Plan:
     rule: EventRule | None = None
     may_start_config: bool = False
     events_seen: int = 0
+    may_state: bool = False
+    """Such lines may say something about the model or the machine."""
+    statements_seen: int = 0
+
+    @property
+    def is_heard(self) -> bool:
+        """True while further lines may state something new."""
+        return self.may_state and self.statements_seen < MOST_PER_SHAPE
 
     def may_hold_metrics(self) -> bool:
         """False if all its numbers have names that mean nothing, and no place in training."""
@@ -57,7 +66,8 @@ class Plan:
     @property
     def is_idle(self) -> bool:
         """Nothing to do for such lines."""
-        return self.shape is Shape.NOTHING and self.rule is None and not self.may_start_config
+        is_special = self.rule is not None or self.may_start_config or self.may_state
+        return self.shape is Shape.NOTHING and not is_special
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +129,11 @@ class Planner:
         if not piece or piece.isspace():
             return Plan(Shape.NOTHING)
         text = decode(piece)
+        plan = self._plan(piece, text)
+        plan.may_state = may_state(text)
+        return plan
+
+    def _plan(self, piece: bytes, text: str) -> Plan:
         if is_rule(text):
             return Plan(Shape.TABLE)
         rule = classify(text)

@@ -10,7 +10,8 @@ from mltd.sessions.model.hypothesis import HypothesisStatus
 from mltd.sessions.model.result import Outcome
 from mltd.sessions.model.run_ref import RunPart
 from mltd.tui.desk.desk import Desk
-from mltd.tui.engine.protocol import CompareRequest, StatusChanged
+from mltd.tui.engine.curve_protocol import CompareRequest
+from mltd.tui.engine.protocol import StatusChanged
 from mltd.tui.screens.compare import CompareScreen
 from mltd.tui.screens.run_picker import RunPicker
 from tests.tui.app_scene import NOW, Served, Stage, healthy, piloted, write_log

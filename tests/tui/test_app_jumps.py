@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mltd.analyzers.core.finding import Evidence, EvidenceKind, Severity
-from mltd.tui.engine.protocol import Diagnosed, Place, PlaceRequest
+from mltd.tui.engine.curve_protocol import Place, PlaceRequest
+from mltd.tui.engine.protocol import Diagnosed
 from mltd.tui.screens.main import MainScreen
 from tests.tui.app_scene import Stage, StandIn, diverging, healthy, piloted, served, write_log
 from tests.tui.verdicts import cause, finding, verdict_of

@@ -6,16 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mltd.tui.engine.protocol import (
-    CompareRequest,
-    CurveRequest,
-    Open,
-    Rows,
-    RunRow,
-    RunsFound,
-    Select,
-    Survey,
-)
+from mltd.tui.engine.curve_protocol import CompareRequest, CurveRequest
+from mltd.tui.engine.protocol import Open, Rows, RunRow, RunsFound, Select, Survey
 from mltd.tui.picking import COMPARED
 from mltd.tui.recent import RecentRuns
 from mltd.tui.screens.compare import CompareScreen

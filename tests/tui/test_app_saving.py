@@ -50,9 +50,11 @@ async def test_no_room_for_a_session_is_said_loudly_and_nothing_is_lost(tmp_path
             assert desk.session.hypotheses == ()
             await stage.press("U")
             assert ids(desk.session) == ["H1"]
+            # On a slow machine it was tried before by itself.
+            before = desk.retry_after
             stage.app._retry(desk)
             stage.app._retry(desk)
-            assert desk.retry_after == 4.0
+            assert desk.retry_after == 4 * before
             assert told(stage, "no session can be created") == 0
         stage.app._retry(desk)
         await stage.until(lambda: desk.saving.state == "saved")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mltd.tui.engine.protocol import CurveRequest, HeatRequest, Open
+from mltd.tui.engine.curve_protocol import CurveRequest, HeatRequest
+from mltd.tui.engine.protocol import Open
 from mltd.tui.widgets.log_search_bar import LogSearchBar
 from tests.tui.app_scene import (
     NOW,

@@ -11,16 +11,8 @@ from pathlib import Path
 import pytest
 
 from mltd.tui.bridge import Bridge
-from mltd.tui.engine.protocol import (
-    CurveRequest,
-    Curves,
-    Diagnosed,
-    Grew,
-    News,
-    Open,
-    RunsFound,
-    StatusChanged,
-)
+from mltd.tui.engine.curve_protocol import CurveRequest, Curves
+from mltd.tui.engine.protocol import Diagnosed, Grew, News, Open, RunsFound, StatusChanged
 
 
 class Ear:
@@ -36,6 +28,9 @@ class Ear:
         self._changed.set()
 
     def died(self, is_restarted: bool) -> None:
+        # What the dead one had said, often several times, does not count; what its successor
+        # says may come before anybody who waits has noticed the death.
+        self.news.clear()
         self.deaths.append(is_restarted)
         self._changed.set()
 
@@ -109,7 +104,8 @@ def test_an_engine_that_dies_is_started_again_with_the_same_wishes(tmp_path: Pat
         bridge.send(CurveRequest(5, ((0, "unknown"),)))
         await ear.until(lambda: ear.count(Diagnosed) and ear.count(Curves))
         os.kill(bridge._process.pid, signal.SIGKILL)
-        await ear.until(lambda: ear.deaths and ear.count(Diagnosed) == 2 and ear.count(Curves) == 2)
+        await ear.until(lambda: ear.deaths)
+        await ear.until(lambda: ear.count(Diagnosed) and ear.count(Curves))
         bridge.close()
         await listening
         return ear
@@ -136,7 +132,6 @@ def test_runs_that_were_named_later_keep_their_numbers_over_a_death(tmp_path: Pa
         await ear.until(lambda: len(rows(ear)) == 3)
         os.kill(bridge._process.pid, signal.SIGKILL)
         await ear.until(lambda: ear.deaths)
-        ear.news.clear()
         await ear.until(lambda: len(rows(ear)) == 3)
         bridge.close()
         await listening
@@ -156,7 +151,7 @@ process = start_process(Open(({str(log)!r},)))
 print(process.pid, flush=True)
 process.stdout.read(1)
 print("up", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
@@ -178,7 +173,7 @@ async def _wait_readable(descriptor: int) -> bool:
     """A process descriptor becomes readable when its process has ended."""
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(descriptor, ended.set)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await ended.wait()
     asyncio.get_running_loop().remove_reader(descriptor)
     return True
@@ -212,6 +207,6 @@ asyncio.run(scene())
 print([name for name in ("numpy", "pandas", "torch", "anthropic") if name in sys.modules])
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=90, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stdout == "[]\n"

@@ -19,7 +19,7 @@ from textual.widgets import Static
 
 from mltd.sessions.model.result import BeforeAfter, Cost, CriterionResult, Outcome
 from mltd.tui.change_text import Verdict, change_of
-from mltd.tui.engine.protocol import CompareRow, Comparison
+from mltd.tui.engine.curve_protocol import CompareRow, Comparison
 from mltd.tui.screens.compare import CompareScreen
 from mltd.tui.widgets.compare_table import lay_out, usual_place
 from mltd.tui.widgets.curves_pane import CurvesPane

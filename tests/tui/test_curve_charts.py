@@ -19,7 +19,8 @@ from mltd.tui.curves.legend import title_row
 from mltd.tui.curves.readout import reading_at
 from mltd.tui.curves.rows import width_of
 from mltd.tui.curves.status import strip_row
-from mltd.tui.engine.protocol import Curve, CurvePass, Mark, MarkKind, SeriesInfo
+from mltd.tui.engine.curve_protocol import Curve, CurvePass, Mark, MarkKind
+from mltd.tui.engine.protocol import SeriesInfo
 
 NAN = math.nan
 finite = st.floats(allow_nan=False, allow_infinity=False)

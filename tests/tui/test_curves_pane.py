@@ -12,15 +12,8 @@ from functools import wraps
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from mltd.tui.engine.protocol import (
-    Curve,
-    CurvePass,
-    CurveRequest,
-    Curves,
-    Mark,
-    MarkKind,
-    SeriesInfo,
-)
+from mltd.tui.engine.curve_protocol import Curve, CurvePass, CurveRequest, Curves, Mark, MarkKind
+from mltd.tui.engine.protocol import SeriesInfo
 from mltd.tui.widgets.curves_pane import CurvesPane
 from tests.tui.hosting import Host
 

@@ -17,6 +17,8 @@ from mltd.tui.evidence_place import LinePlace, SeriesPlace, place_of
         (EvidenceKind.LOG, "a:b.log:7-12", LinePlace("a:b.log", 7)),
         (EvidenceKind.LOG, "no line here", None),
         (EvidenceKind.CONFIG, "config:optimizer.lr", None),
+        (EvidenceKind.JOB, "job:48213", None),
+        (EvidenceKind.JOB, "slurm.txt:9", LinePlace("slurm.txt", 9)),
     ],
 )
 def test_evidence_names_the_place_to_jump_to(

@@ -27,6 +27,13 @@ def test_the_page_of_a_cause(capfd: pytest.CaptureFixture[str]) -> None:
     assert "\nTold apart by\n" in out
 
 
+def test_the_page_of_a_finding_about_saved_weights(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "odd_weights"]) == 0
+    out = capfd.readouterr().out
+    assert out.startswith("odd_weights (finding, saved weights)\n")
+    assert "only `mltd-tui inspect`" in out
+
+
 def test_without_an_id_all_are_listed_by_family(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
     out = capfd.readouterr().out

@@ -44,7 +44,7 @@ def test_updates_come_as_the_file_grows(tmp_path: Path) -> None:
             stream.write("step 2 loss 2.0\n")
         assert next_points(process, 3)["last"] == [2, 2]
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
         assert process.returncode == 0
         assert errors == ""
 
@@ -61,7 +61,7 @@ def test_polling_can_be_forced(tmp_path: Path) -> None:
 
 def test_nothing_to_follow_is_unusable(tmp_path: Path) -> None:
     with following(str(tmp_path / "missing")) as process:
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
         assert process.returncode == 2
         assert "missing" in errors
 

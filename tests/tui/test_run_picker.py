@@ -18,7 +18,8 @@ from mltd.tui.engine.protocol import Health, RunRow
 from mltd.tui.quantities import full_count, short_age, short_count, short_value
 from mltd.tui.run_list import Heading, Order, arrange, matching
 from mltd.tui.screens.run_picker import RunPicker
-from mltd.tui.widgets.run_table import RunTable, lay_out, progress_of
+from mltd.tui.widgets.run_columns import lay_out
+from mltd.tui.widgets.run_table import RunTable, progress_of
 from tests.tui.hosting import Host
 
 NOW = 1_000_000.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from ..engine.protocol import Curve, CurveRequest, Curves, Mark, SeriesInfo
+from ..engine.curve_protocol import Curve, CurveRequest, Curves, Mark
+from ..engine.protocol import SeriesInfo
 from .chart_list import Chart, Line, Run, charts_of
 from .face import plot_size
 from .layout import Box, arrange, capacity, first_shown

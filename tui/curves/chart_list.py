@@ -78,7 +78,10 @@ def charts_of(
     alone += [s for s in series if s.group not in TITLES and chosen.get(s.key)]
     if not alone and not any(s.group in ("loss", "accuracy") for s in series):
         # What a training is about has some other name here, such as a reward.
-        others = [s for s in series if s.group not in TITLES and chosen.get(s.key, True)]
+        others = [
+            s for s in series
+            if s.group not in TITLES and not s.is_layer and chosen.get(s.key, True)
+        ]  # fmt: skip
         telling = [s for s in others if any(word in s.name.lower() for word in _TELLING)]
         if telling or not charts:
             alone = (telling or others)[:_MOST_OTHERS]

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..engine.protocol import Mark
+from ..engine.curve_protocol import Mark
 from .drawing import column_of
 from .window import Extent
 

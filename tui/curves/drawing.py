@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..charts import Cell, Picture, picture
-from ..engine.protocol import Curve, CurvePass
+from ..engine.curve_protocol import Curve, CurvePass
 from .raster import Stroke, braille, stars, trace
 from .scale import Scale, scale_for
 from .smoothing import smooth

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..engine.protocol import Mark, MarkKind
+from ..engine.curve_protocol import Mark, MarkKind
 from .chart_list import Chart
 from .drawing import FAINT, Canvas, Look, column_of
 from .legend import notes_of, title_row

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..engine.protocol import Curve, CurvePass
+from ..engine.curve_protocol import Curve, CurvePass
 from .numbers import compact, exact
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine.protocol import Curves, Mark
+from ..engine.curve_protocol import Curves, Mark
 from .board import Board
 from .chart_list import Chart, Line
 from .cursor import Cursor, moved, to_mark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..engine.protocol import Mark
+from ..engine.curve_protocol import Mark
 from ..escaping import printable
 from .face import glyph_of
 from .rows import Bit, Row, cut_name, fitted, width_of

@@ -25,7 +25,9 @@ def main() -> None:
 
     from .inbox import Inbox
     from .protocol import Grew, Open
+    from .service import Service
 
+    # Imported before the first wish is there: it may wait for somebody to type a password.
     first = receive(incoming)
     if not isinstance(first, Open):
         return
@@ -45,10 +47,15 @@ def main() -> None:
             inbox.close()
 
     threading.Thread(target=watch, daemon=True).start()
-    from .service import Service
+    service = Service(sender.send, inbox, watcher)
+    if first.has_jobs:
+        from .jobs import JobWatch
 
+        # What was named comes first; whoever opened the picker waits for the jobs.
+        delay = 0.0 if first.is_survey else 1.0
+        JobWatch(inbox.jobs, service.runs, delay=delay).start()
     try:
-        Service(sender.send, inbox, watcher).run()
+        service.run()
     except BrokenPipeError:
         pass
     finally:

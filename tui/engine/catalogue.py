@@ -8,6 +8,7 @@ from collections import Counter
 from mltd.runs.discovery import RunFiles, explore
 from mltd.runs.errors import MltdError
 from mltd.runs.ingest import LOG_PURPOSES
+from mltd.runs.remote.places import place_of
 
 from .followed_run import waiting_for
 
@@ -22,6 +23,8 @@ class Catalogue:
         self.runs: list[RunFiles] = []
         self._places: dict[str, int] = {}
         self._names: tuple[str, ...] = ()
+        self._kept: set[int] = set()
+        """Numbers of runs that are known from before and were not found again yet."""
 
     def add(self, names: tuple[str, ...]) -> tuple[list[int], list[str]]:
         """Find the runs behind names: their numbers, and sentences about what went wrong."""
@@ -32,14 +35,30 @@ class Catalogue:
             try:
                 found = explore(name)
             except MltdError as problem:
-                if _may_appear(name):
-                    numbers.append(self._number(waiting_for(os.path.expanduser(name))))
+                if waiting := _waiting_runs(problem):
+                    numbers += map(self._number, waiting)
+                elif _may_appear(name):
+                    numbers.append(self._number(waiting_for(place_of(name))))
                 elif not _may_fill(name):
                     problems.append(str(problem))
                 continue
             numbers += [self._number(files) for files in found.runs]
             problems += found.notes
         return list(dict.fromkeys(numbers)), problems
+
+    def keep(self, known: tuple[tuple[str, ...], ...]) -> None:
+        """Give runs that were known before, by their logs, the numbers that they had."""
+        from mltd.runs.discovery import Purpose, RunFile
+
+        for logs in known[len(self.runs) :]:
+            paths = [place_of(log) for log in logs]
+            folder, name = os.path.split(paths[0])
+            files = RunFiles(name, folder, [RunFile(path, Purpose.LOG) for path in paths])
+            self._kept.add(self.put(files))
+
+    def is_kept(self, number: int) -> bool:
+        """True if a number is only known from before."""
+        return number in self._kept
 
     @property
     def can_grow(self) -> bool:
@@ -62,20 +81,40 @@ class Catalogue:
                 number = self._number(files)
                 if number == before:
                     new.append(number)
-                elif _logs(files) != _logs(self.runs[number]):
+                elif _logs(files) != _logs(self.runs[number]) and not self._is_of_job(
+                    files, number
+                ):
+                    files.job = self.runs[number].job
                     self.runs[number] = files
                     changed.append(number)
         return new, changed
 
+    def _is_of_job(self, files: RunFiles, number: int) -> bool:
+        """True if a job names all these logs, and perhaps one that lies elsewhere."""
+        return self.runs[number].job is not None and _logs(files) <= _logs(self.runs[number])
+
     def _number(self, files: RunFiles) -> int:
-        # By its logs: a run alone in its folder is called otherwise once it has company.
-        logs = files.paths(*LOG_PURPOSES) or [os.path.join(files.root, files.name)]
-        places = [os.path.abspath(path) for path in logs]
-        number = next((self._places[place] for place in places if place in self._places), None)
+        number = self.find(files)
+        is_new = number is None or number in self._kept
+        return self.put(files, number) if is_new else self._note(files, number or 0)
+
+    def find(self, files: RunFiles) -> int | None:
+        """The number of a run that is known already."""
+        places = self._places
+        return next((places[place] for place in _places(files) if place in places), None)
+
+    def put(self, files: RunFiles, number: int | None = None) -> int:
+        """Know one more run, or another one under a number; the number."""
         if number is None:
             number = len(self.runs)
             self.runs.append(files)
-        for place in places:
+        else:
+            self.runs[number] = files
+            self._kept.discard(number)
+        return self._note(files, number)
+
+    def _note(self, files: RunFiles, number: int) -> int:
+        for place in _places(files):
             self._places.setdefault(place, number)
         return number
 
@@ -91,8 +130,21 @@ class Catalogue:
         return called
 
 
+def _places(files: RunFiles) -> list[str]:
+    """What a run is known by: its logs, for its name changes when its folder gets other runs."""
+    logs = files.paths(*LOG_PURPOSES) or [os.path.join(files.root, files.name)]
+    return [os.path.abspath(path) for path in logs]
+
+
 def _logs(files: RunFiles) -> set[str]:
     return {os.path.abspath(path) for path in files.paths(*LOG_PURPOSES)}
+
+
+def _waiting_runs(problem: MltdError) -> list[RunFiles]:
+    """What a job will write that has written nothing yet."""
+    from mltd.runs.discovery.jobs import JobWithoutLog
+
+    return problem.runs if isinstance(problem, JobWithoutLog) else []
 
 
 def _is_pattern(name: str) -> bool:
@@ -101,12 +153,12 @@ def _is_pattern(name: str) -> bool:
 
 def _may_fill(name: str) -> bool:
     """A directory, in which something may appear later."""
-    return "\0" not in name and os.path.isdir(os.path.expanduser(name))
+    return "\0" not in name and os.path.isdir(place_of(name))
 
 
 def _may_appear(name: str) -> bool:
     """A plain file name in a directory that exists: a job that is about to write it."""
-    path = os.path.expanduser(name)
+    path = place_of(name)
     is_plain = not _is_pattern(name) and "\0" not in name and not name.endswith(os.sep)
     is_plain = is_plain and not name.startswith("job:")
     return is_plain and not os.path.lexists(path) and os.path.isdir(os.path.dirname(path) or ".")

@@ -9,7 +9,7 @@ from mltd.analyzers.core.glance import Glance
 from mltd.runs.run import Run
 from mltd.runs.state import RunState
 
-from .protocol import CompareRequest, CompareRow, Comparison
+from .curve_protocol import CompareRequest, CompareRow, Comparison
 
 if TYPE_CHECKING:
     from mltd.sessions.comparison.measuring import Measured

@@ -14,8 +14,8 @@ from mltd.runs.envelope import Buckets, Envelope, Envelopes
 from mltd.runs.run import Run
 
 from .axis_places import AxisPlaces
+from .curve_protocol import Curve, CurvePass, CurveRequest, Curves, Mark
 from .marks import find_marks, most_important
-from .protocol import Curve, CurvePass, CurveRequest, Curves, Mark
 from .rate_jumps import RateJumps
 from .series_list import find_series, primary_series
 

@@ -7,11 +7,13 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mltd.analyzers.core.verdict import Diagnosis
 from mltd.analyzers.diagnosis import Diagnostician
 from mltd.runs.discovery import RunFiles
 from mltd.runs.live import LiveRun
+from mltd.runs.remote.names import is_mirrored
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.sources.pieces import FollowState
 from mltd.runs.summary import interval_of, run_state
@@ -20,7 +22,11 @@ from mltd.runs.thinning import thin_if_larger
 from .pace import Pace
 from .preview import preview
 from .protocol import LogFile, RunStatus
+from .remote_files import RemoteFiles
 from .rows import health
+
+if TYPE_CHECKING:
+    from mltd.runs.schedulers.job import Job
 
 BITE = 1 << 20
 """Bytes read between two looks at what the screen wants: some 10 ms of work."""
@@ -28,6 +34,8 @@ MOST_COLUMN_BYTES = 24 << 20
 """Columns beyond this are thinned: the whole app is to fit into 300 MiB whatever it opens."""
 _OVER_AFTER = 10.0
 """Seconds without growth after which a line without an end will not get one."""
+_PREVIEW_EVERY = 2.0
+"""Seconds between two readings of the end of a log whose beginning is still being copied."""
 _OLD_ENOUGH = 5.0
 """Seconds without growth after which a log is taken as it stands."""
 
@@ -35,10 +43,11 @@ _OLD_ENOUGH = 5.0
 class FollowedRun:
     """A run, its verdict, and how far it has been read."""
 
-    def __init__(self, number: int, files: RunFiles) -> None:
+    def __init__(self, number: int, files: RunFiles, remote: RemoteFiles | None = None) -> None:
         self.number = number
         self.files = files
         self.live = LiveRun(files)
+        self._remote = remote
         self.diagnosis: Diagnosis | None = None
         self.is_complete = False
         """Everything that was there when it was opened has been read."""
@@ -46,9 +55,12 @@ class FollowedRun:
         """Something was read since the last verdict."""
         self.reports: list[str] = []
         """Sentences that have not been told yet."""
-        self._pending: set[Path] = set(self.live.paths)
+        self._is_awaited = not self._has_arrived()
+        """Files on another host are being copied; only their ends are here."""
+        self._pending: set[Path] = set() if self._is_awaited else set(self.live.paths)
         self._pace = Pace()
-        self._preview = preview(self.live.loaded.run, [str(path) for path in self.live.paths])
+        self._preview = self._make_preview()
+        self._next_preview = 0.0
         self._diagnostician: Diagnostician | None = None
         self._thinnings = 0
         self._waiting_since: float | None = None
@@ -67,13 +79,48 @@ class FollowedRun:
 
     # -- reading --------------------------------------------------------------------------
 
-    def changed(self, paths: set[Path], now: float) -> None:
-        """These files may have grown."""
+    def changed(self, paths: set[Path], now: float) -> bool:
+        """These files may have grown; true if there is something else to show already."""
+        is_news = False
         mine = paths & set(self.live.paths)
+        if mine and self._is_awaited:
+            mine = self._arrive() if self._has_arrived() else set()
+            if not mine and (self._preview is None or now >= self._next_preview):
+                self._preview = self._make_preview()
+                self._next_preview = now + _PREVIEW_EVERY
+                is_news = True
         if mine:
             self._pending |= mine
             if self._waiting_since is None:
                 self._waiting_since = now
+        return is_news
+
+    def _has_arrived(self) -> bool:
+        remote = self._remote
+        return remote is None or all(remote.is_whole(str(path)) for path in self.live.paths)
+
+    def _arrive(self) -> set[Path]:
+        """All files are here from their first byte on: now they can be read like any others."""
+        self._is_awaited = False
+        self.live.close()
+        self.live = LiveRun(self.files)
+        return set(self.live.paths)
+
+    def _make_preview(self) -> Run | None:
+        heads = {}
+        if self._remote is not None and self._is_awaited:
+            heads = {str(path): self._remote.head(str(path)) for path in self.live.paths}
+        return preview(self.live.loaded.run, [str(path) for path in self.live.paths], heads)
+
+    @property
+    def is_remote(self) -> bool:
+        """True if the files are copies of those on another host."""
+        return self._remote is not None and any(map(is_mirrored, self.live.paths))
+
+    @property
+    def is_awaited(self) -> bool:
+        """True while not even the files are here."""
+        return self._is_awaited
 
     @property
     def has_work(self) -> bool:
@@ -130,6 +177,26 @@ class FollowedRun:
             self._thinnings = run.thinnings
             self._diagnostician = None
 
+    def take_job(self, job: Job | None) -> None:
+        """The scheduler says something else about the job that trains it."""
+        self.live.loaded.run.job = job
+        if self._preview is not None:
+            self._preview.job = job
+        self.has_news = True
+
+    @property
+    def is_judgeable(self) -> bool:
+        """True if all is read, there is something new in it, and something at all."""
+        is_read = self.is_complete and not self.has_work
+        return self.has_news and is_read and not self.is_waiting
+
+    @property
+    def is_waiting(self) -> bool:
+        """True if its job waits and has written nothing."""
+        job = self.live.loaded.run.job
+        is_written = any(source.bytes for source in self._sources())
+        return job is not None and job.is_waiting and not is_written
+
     def close(self) -> None:
         """Let go of the files."""
         self.live.close()
@@ -160,8 +227,11 @@ class FollowedRun:
         """How the run is doing."""
         run = self.run
         state, reason = run_state(run, now)
-        if not any(source.bytes for source in self._sources()):
+        paths = [str(path) for path in self.live.paths]
+        if not any(source.bytes for source in self._sources()) and not self._is_awaited:
             reason = "nothing was logged yet"
+        if self._is_awaited and self._preview is None:
+            reason = "its log is being copied"
         step, total = self._furthest("step"), run.totals.get("step")
         worst = health(self.diagnosis)
         findings = self.diagnosis.findings if self.diagnosis else ()
@@ -189,6 +259,7 @@ class FollowedRun:
             health=worst,
             alarms=sum(f.severity.value == worst.value for f in findings if f.is_alarm),
             files=files,
+            link=self._remote.link(paths) if self._remote is not None else None,
         )
 
     def _sources(self) -> list[SourceFile]:
@@ -197,6 +268,9 @@ class FollowedRun:
     def _share_read(self, files: tuple[LogFile, ...]) -> float:
         if self.is_complete:
             return 1.0
+        if self._is_awaited and self._remote is not None:
+            # Copying is what takes long; reading what is here does not.
+            return min(0.99, self._remote.share(file.path for file in files))
         size = sum(file.size for file in files)
         return min(1.0, sum(file.read for file in files) / size) if size else 1.0
 
@@ -206,8 +280,10 @@ class FollowedRun:
         path = Path(source.path)
         followed = self.live.status_of(path)
         note = source.note or notes.get(path, "")
-        if followed.state is not FollowState.FOLLOWING:
+        if followed.state is not FollowState.FOLLOWING and not self._is_awaited:
             note = followed.reason
+        if self._remote is not None:
+            note = self._remote.trouble(source.path) or note
         size, modified = _size_and_time(path)
         return LogFile(
             path=source.path,
@@ -254,7 +330,10 @@ def is_same_but_for_clock(one: RunStatus | None, other: RunStatus) -> bool:
     eta = other.eta_seconds
     if one.eta_seconds is not None and eta is not None and abs(one.eta_seconds - eta) < 30:
         eta = one.eta_seconds
-    return one == other._replace(lag_seconds=lag, eta_seconds=eta)
+    link = other.link
+    if link is not None and one.link is not None and link.state == one.link.state == "connected":
+        link = one.link
+    return one == other._replace(lag_seconds=lag, eta_seconds=eta, link=link)
 
 
 def _modified(path: Path) -> float | None:

@@ -15,8 +15,8 @@ from mltd.runs.series import Series
 
 from ..evidence_place import LinePlace, SeriesPlace, place_of
 from .axis_places import AxisPlaces
+from .curve_protocol import Mark, MarkKind
 from .places import find_source, newest_rows
-from .protocol import Mark, MarkKind
 from .rate_jumps import RateJumps
 
 MOST = 100

@@ -12,7 +12,7 @@ from mltd.runs.harvest import AXES
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.series import Series
 
-from .protocol import Place, PlaceRequest
+from .curve_protocol import Place, PlaceRequest
 from .series_list import find_series
 
 

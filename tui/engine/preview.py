@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from mltd.runs.errors import MltdError
 from mltd.runs.ingest import HEAD, FileFeed
@@ -15,24 +16,34 @@ _BY_LINE = frozenset({"text", "jsonl"})
 """Formats in which a stretch of lines can be read without those before it."""
 
 
-def preview(run: Run, paths: list[str]) -> Run | None:
-    """A run made of the last stretches of the big files; None if there is none."""
+def preview(run: Run, paths: list[str], heads: Mapping[str, bytes] | None = None) -> Run | None:
+    """A run made of the last stretches of the big files; None if there is none.
+
+    `heads`: how files begin of which only the end is here.
+    """
     made = Run(run.name)
     made.config = run.config
+    made.job = run.job
     for path in paths:
+        head = heads.get(path) if heads is not None else None
         try:
-            if os.path.getsize(path) >= WORTH_IT:
-                _read_end(made, path)
+            if head is not None or os.path.getsize(path) >= WORTH_IT:
+                _read_end(made, path, head)
         except (OSError, MltdError):
             continue
     return made if made.files else None
 
 
-def _read_end(run: Run, path: str) -> None:
+def _read_end(run: Run, path: str, head: bytes | None) -> None:
     with open(path, "rb", buffering=0) as file:
-        head = os.pread(file.fileno(), HEAD, 0)
         size = os.fstat(file.fileno()).st_size
-        data = os.pread(file.fileno(), TAIL, size - TAIL)
+        first = 0
+        if head is None:
+            head = os.pread(file.fileno(), HEAD, 0)
+        elif size:
+            first = os.lseek(file.fileno(), 0, os.SEEK_DATA)
+        data = os.pread(file.fileno(), TAIL, max(first, size - TAIL))
+    head = head or data[:HEAD]
     if b"\0" in head[:1024]:
         return
     feed = FileFeed(run, path)

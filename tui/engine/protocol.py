@@ -7,13 +7,26 @@ Times are seconds, moments are seconds since 1970, numbers may be NaN or infinit
 
 from __future__ import annotations
 
-from array import array
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from .consult_protocol import ConsultNews, ConsultWish
+from .curve_protocol import (
+    CompareRequest,
+    Comparison,
+    CurveRequest,
+    Curves,
+    Heat,
+    HeatRequest,
+    Place,
+    PlaceRequest,
+)
+from .model_protocol import ModelNews, ModelWish
+
 if TYPE_CHECKING:
     from mltd.analyzers.core.verdict import Diagnosis
+
+    from .job_row import JobRow
 
 # -- facts about runs ----------------------------------------------------------------------
 
@@ -32,6 +45,20 @@ class LogFile(NamedTuple):
     """`inotify`, `poll 1 s`, or empty if it is not followed (yet)."""
     note: str = ""
     modified: float | None = None
+
+
+class Link(NamedTuple):
+    """How the host is doing that a run is on."""
+
+    host: str
+    state: str = "connected"
+    """connecting, connected, reconnecting or failed."""
+    heard_at: float | None = None
+    """When it last answered: nothing shown is newer."""
+    message: str = ""
+    """What ssh says."""
+    hint: str = ""
+    retry_at: float | None = None
 
 
 class Health(StrEnum):
@@ -72,6 +99,10 @@ class RunStatus(NamedTuple):
     alarms: int = 0
     """How many findings are as bad as the worst one."""
     files: tuple[LogFile, ...] = ()
+    link: Link | None = None
+    """None for a run on this machine."""
+    job: JobRow | None = None
+    """The job that trains it, if a scheduler knows one."""
 
 
 class SeriesInfo(NamedTuple):
@@ -95,6 +126,8 @@ class SeriesInfo(NamedTuple):
     rank: int | None = None
     is_primary: bool = False
     """The one that stands for its role."""
+    is_layer: bool = False
+    """It measures a single layer, of which a model may have hundreds."""
 
 
 class RunRow(NamedTuple):
@@ -118,186 +151,11 @@ class RunRow(NamedTuple):
     total_epochs: float | None = None
     logs: tuple[str, ...] = ()
     """Absolute paths of a few of its logs: what tells it from others in the same folder."""
-
-
-# -- curves --------------------------------------------------------------------------------
-
-
-_NO_NUMBERS: array[float] = array("d")
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePass:
-    """Buckets of one pass over the axis, left to right; a restarted run makes several."""
-
-    x: array[float] = field(default_factory=lambda: array("d"))
-    low: array[float] = field(default_factory=lambda: array("d"))
-    high: array[float] = field(default_factory=lambda: array("d"))
-    mean: array[float] = field(default_factory=lambda: array("d"))
-    """Extremes and mean of the finite values; NaN if the bucket has none."""
-    count: array[int] = field(default_factory=lambda: array("q"))
-    bad: array[int] = field(default_factory=lambda: array("q"))
-    """How many values are NaN or infinite."""
-
-
-class Curve(NamedTuple):
-    """One metric over the wished range, in at most as many buckets as were asked for."""
-
-    run: int
-    key: str
-    name: str
-    role: str | None
-    passes: tuple[CurvePass, ...]
-    points: int
-    """Points in the range, before they were put into buckets."""
-
-
-class MarkKind(StrEnum):
-    """What a mark on a curve stands for."""
-
-    FINDING = "finding"
-    RESTART = "restart"
-    CHECKPOINT = "checkpoint"
-    RATE = "rate"
-    ERROR = "error"
-
-
-class Mark(NamedTuple):
-    """Something that happened at a place of the axis."""
-
-    x: float
-    kind: MarkKind
-    label: str
-    severity: str = "info"
-    path: str = ""
-    line: int = 0
-    """Where the log says so; 0 if it does not."""
-
-
-class CurveRequest(NamedTuple):
-    """Metrics of one or several runs over a stretch of an axis."""
-
-    ticket: int
-    series: tuple[tuple[int, str], ...]
-    """Run and key of each metric."""
-    axis: str = "step"
-    """step, epoch, time, tokens, samples or index."""
-    low: float | None = None
-    high: float | None = None
-    buckets: int = 200
-
-
-class Curves(NamedTuple):
-    """The answer to a `CurveRequest`; sent again whenever the curves grew."""
-
-    ticket: int
-    axis: str
-    extent: tuple[float, float] | None
-    """The whole axis that the metrics cover; None if they have no point."""
-    curves: tuple[Curve, ...] = ()
-    marks: tuple[Mark, ...] = ()
-
-
-class HeatRequest(NamedTuple):
-    """Norms per layer over a stretch of steps."""
-
-    ticket: int
-    run: int
-    columns: int
-    low: float | None = None
-    high: float | None = None
-
-
-class Heat(NamedTuple):
-    """Layers x steps; `cells[layer][column]` is the mean norm there, NaN if there is none."""
-
-    ticket: int
-    layers: tuple[str, ...] = ()
-    columns: array[float] = _NO_NUMBERS
-    """Step at the middle of each column."""
-    cells: tuple[array[float], ...] = ()
-    bad: tuple[tuple[int, int], ...] = ()
-    """Layer and column of cells that hold a NaN or an infinity."""
-    axis: str = "step"
-
-
-class PlaceRequest(NamedTuple):
-    """Which step does a line of a log belong to (`x` empty), or which line a step (`line` 0)?"""
-
-    ticket: int
-    run: int
-    path: str = ""
-    line: int = 0
-    x: float | None = None
-    axis: str = "step"
-    key: str = ""
-    """The metric whose line is wanted; any if empty."""
-
-
-class Place(NamedTuple):
-    """The answer to a `PlaceRequest`; what is not known is 0 or None."""
-
-    ticket: int
-    run: int
-    path: str = ""
-    line: int = 0
-    x: float | None = None
-
-
-class CompareRequest(NamedTuple):
-    """Two runs side by side."""
-
-    ticket: int
-    before: int
-    after: int
-    experiment: str = ""
-    """JSON of the experiment whose criteria decide; empty for the default ones."""
-    onset: float | None = None
-    """Step by which the incident had shown itself in the run before."""
-    is_at_end: bool = False
-    """Compare what each run ended with, not what both had reached."""
-
-
-class CompareRow(NamedTuple):
-    """One metric in both runs, over the last stretch that both have reached."""
-
-    name: str
-    role: str | None
-    axis: str
-    at: float | None
-    """Place on the axis up to which the values are compared; None if only by their ends."""
-    before: float | None
-    after: float | None
-    before_best: float | None = None
-    after_best: float | None = None
-    smaller_is_better: bool | None = None
-    """None if neither direction is better."""
-    start: float | None = None
-    """Place from which on values are taken."""
-    change: float | None = None
-    """Relative: (after - before) / |before|; None if that means nothing."""
-    low: float | None = None
-    high: float | None = None
-    """95 % interval of the relative change; None if there are too few points."""
-    effect: float | None = None
-    """Difference in units of the noise."""
-    parts_at: float | None = None
-    """Where the runs begin to differ for good; None if they do not."""
-    points: tuple[int, int] = (0, 0)
-    """Points of each run over that stretch."""
-    needed: int = 0
-    """How many more it takes for an interval."""
-
-
-class Comparison(NamedTuple):
-    """The answer to a `CompareRequest`."""
-
-    ticket: int
-    before: int
-    after: int
-    rows: tuple[CompareRow, ...] = ()
-    verdict: str = ""
-    """JSON of the `BeforeAfter`."""
+    job: JobRow | None = None
+    is_extra: bool = False
+    """Nobody named it: it is here because it is one of the user's jobs."""
+    is_gone: bool = False
+    """There is no such thing any more, such as tasks that waited together and run now."""
 
 
 # -- wishes of the screen ------------------------------------------------------------------
@@ -310,6 +168,10 @@ class Open(NamedTuple):
     poll_seconds: float | None = None
     is_survey: bool = False
     """Only list what is there; nothing is followed until it is selected."""
+    has_jobs: bool = True
+    """Also ask the schedulers for the user's jobs."""
+    known: tuple[tuple[str, ...], ...] = ()
+    """Logs of the runs that an engine before this one knew, by number: they keep their numbers."""
 
 
 class Select(NamedTuple):
@@ -359,6 +221,17 @@ class Rows(NamedTuple):
     """Newer rows of some runs."""
 
     rows: tuple[RunRow, ...]
+
+
+class JobsAsked(NamedTuple):
+    """The schedulers were asked for the user's jobs; the jobs are in the rows of their runs."""
+
+    asked_at: float | None = None
+    """When they gave their last answer; None if they never did."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what could not be asked."""
+    is_asking: bool = False
+    """The first answer is still to come."""
 
 
 class Grew(NamedTuple):
@@ -433,10 +306,13 @@ Wish = (
     | CompareRequest
     | FactsRequest
     | ReportRequest
+    | ConsultWish
+    | ModelWish
 )
 News = (
     RunsFound
     | Rows
+    | JobsAsked
     | Grew
     | StatusChanged
     | SeriesChanged
@@ -447,6 +323,8 @@ News = (
     | Comparison
     | Facts
     | Reported
+    | ConsultNews
+    | ModelNews
     | Pulse
     | Trouble
 )

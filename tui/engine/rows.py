@@ -10,6 +10,7 @@ import numpy as np
 
 from mltd.analyzers.core.glance import Glance
 from mltd.runs.discovery import Purpose, RunFiles
+from mltd.runs.remote.names import url_of
 from mltd.runs.run import Run
 
 from .protocol import Health, RunRow
@@ -45,7 +46,7 @@ def make_row(
         return RunRow(
             number,
             files.name,
-            files.root,
+            url_of(files.root),
             state="unknown" if is_hopeless else "",
             headline=sentence,
             modified=modified,
@@ -59,7 +60,7 @@ def make_row(
     return RunRow(
         number,
         files.name,
-        files.root,
+        url_of(files.root),
         state=view.state.value,
         step=_reached(run, "step"),
         total_steps=_plain(run.totals.get("step")),
@@ -100,7 +101,8 @@ def trend(values: Floats, points: int = TREND_POINTS) -> tuple[float, ...]:
 def _logs(files: RunFiles) -> tuple[str, ...]:
     paths = files.paths(Purpose.LOG, Purpose.METRICS)[:MOST_LOGS]
     # As a session writes them down: names may hold bytes that are no text.
-    return tuple(os.path.abspath(p).encode(errors="backslashreplace").decode() for p in paths)
+    named = (url_of(os.path.abspath(path)) for path in paths)
+    return tuple(name.encode(errors="backslashreplace").decode() for name in named)
 
 
 def _headline(run: Run, diagnosis: Diagnosis | None) -> str:

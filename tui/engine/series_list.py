@@ -62,6 +62,8 @@ def primary_series(series: list[Series]) -> dict[str, Series]:
 
 def is_layer_norm(series: Series) -> bool:
     """True if it measures the gradient of a single layer."""
+    if series.layer:
+        return series.name.startswith("grad_norm/")
     return series.role in (None, "grad_norm") and _is_layer(series.name)
 
 
@@ -80,6 +82,8 @@ def find_series(run: Run, key: str) -> Series | None:
 def group_of(series: Series) -> str:
     """What a metric is drawn together with."""
     role = series.role
+    if series.layer:
+        return "gradients" if is_layer_norm(series) else "other"
     if role is None:
         return "gradients" if _is_layer(series.name) else "other"
     bare = next((role.removeprefix(split) for split in _SPLITS if role.startswith(split)), role)
@@ -87,7 +91,9 @@ def group_of(series: Series) -> str:
 
 
 def _rank(info: SeriesInfo) -> int:
-    return _FIRST.index(info.role) if info.is_primary and info.role in _FIRST else len(_FIRST)
+    if info.is_primary and info.role in _FIRST:
+        return _FIRST.index(info.role)
+    return len(_FIRST) + info.is_layer
 
 
 def _describe(number: int, series: Series, envelopes: Envelopes, is_primary: bool) -> SeriesInfo:
@@ -108,6 +114,7 @@ def _describe(number: int, series: Series, envelopes: Envelopes, is_primary: boo
         unit=series.unit,
         rank=series.rank,
         is_primary=is_primary,
+        is_layer=bool(series.layer) or is_layer_norm(series),
     )
 
 

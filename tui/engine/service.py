@@ -7,79 +7,58 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from mltd.runs.discovery import RunFiles
 from mltd.runs.errors import SettingsError
-from mltd.runs.run import Run
+from mltd.runs.ingest import LOG_PURPOSES
 from mltd.runs.settings import current
 from mltd.runs.sources.watcher import Watcher
 
+from .answering import answer, answer_now, runs_for
 from .catalogue import Catalogue
-from .comparison import compare
-from .curves import CurveBook
+from .consulting.desk import ConsultDesk
+from .curve_desk import TELL_EVERY, CurveDesk
+from .curve_protocol import CompareRequest, CurveRequest, HeatRequest, PlaceRequest
 from .followed_run import FollowedRun, clock, is_same_but_for_clock
-from .heat import make_heat
 from .inbox import Inbox
-from .places import find_place
+from .inspecting.desk import InspectDesk
+from .job_book import JobBook
+from .jobs import HeardJobs
+from .model_protocol import ModelWish
 from .protocol import (
-    CompareRequest,
-    CurveRequest,
-    Curves,
     Diagnosed,
     FactsRequest,
-    HeatRequest,
     News,
     Open,
-    PlaceRequest,
     Pulse,
     ReportRequest,
     Rows,
     RunRow,
     RunsFound,
-    RunStatus,
     Select,
-    SeriesChanged,
     StatusChanged,
     Trouble,
     Wish,
 )
 from .protocol import Survey as SurveyWish
+from .remote_files import RemoteFiles
 from .rows import make_row
 from .series_list import describe_series
-from .session_work import facts_of, report
 from .survey import Survey
+from .timing import (
+    DISCOVER_EVERY,
+    DISCOVER_SHARE,
+    FOLLOWED_AT_ONCE,
+    JUDGE_EVERY,
+    JUDGE_SHARE,
+    JUDGE_SILENCE,
+    LOOK_EVERY,
+    PULSE_EVERY,
+    SETTLE_AFTER,
+    SETTLE_AGAIN,
+    Told,
+)
 
 _Task = TypeVar("_Task")
-
-FOLLOWED_AT_ONCE = 8
-"""Runs followed at the same time; more are read when they are selected."""
-TELL_EVERY = 0.5
-"""Seconds between two updates of a header or a curve that keeps growing."""
-LOOK_EVERY = 5.0
-"""Seconds after which a silent run's state is judged again: silence means something too."""
-PULSE_EVERY = 2.0
-"""Seconds after which the screen must hear from us, whatever there is to say."""
-DISCOVER_EVERY = 10.0
-"""Seconds between two looks for runs that appeared in the directories that were named."""
-DISCOVER_SHARE = 20.0
-"""A look that takes long, as on a slow file system, is taken less often."""
-SETTLE_AFTER = 1.0
-SETTLE_AGAIN = 11.0
-JUDGE_EVERY = 1.0
-JUDGE_SHARE = 5.0
-"""A verdict that takes long is made less often: at most a fifth of the time goes into it."""
-
-
-class _Told:
-    """What the screen was last told about a run, and when something is due."""
-
-    def __init__(self) -> None:
-        self.status: RunStatus | None = None
-        self.series: SeriesChanged | None = None
-        self.next_status = 0.0
-        self.next_verdict = 0.0
-        self.settles: tuple[float, ...] = ()
-        """When to take what was held back: soon, and again when the log seems to be over."""
-        self.growth = 0
-        """Counts what was read, so that curves know when they are out of date."""
 
 
 class Service:
@@ -98,16 +77,20 @@ class Service:
         self._watcher = watcher
         self._now = now
         self._catalogue = Catalogue()
+        self._jobs = JobBook(self._catalogue)
         self._followed: dict[int, FollowedRun] = {}
-        self._told: dict[int, _Told] = {}
+        self._told: dict[int, Told] = {}
         self._recent: list[int] = []
-        self._book = CurveBook()
-        self._curves: dict[int, CurveRequest] = {}
-        self._drawn: dict[int, tuple[float, tuple[int, ...], Curves]] = {}
+        self._curves = CurveDesk(self._send, now, self._at_hand, self._growth_of)
         self._survey = Survey()
         self._surveys = False
         self._names: list[str] = []
         self._next_discovery = 0.0
+        self._remote = RemoteFiles(inbox.changed)
+        self._consults = ConsultDesk(self._send, inbox.errand, self._at_hand, self._followed)
+        self._inspects = InspectDesk(self._send, inbox.errand, self._at_hand)
+        self._deferred: list[Wish] = []
+        """What can only be granted once remote files are here as a whole."""
 
     def run(self) -> None:
         """Work until nobody is interested any more."""
@@ -125,7 +108,15 @@ class Service:
         self._pulse()
         for wish in wishes:
             self._guarded(self._grant, wish)
+        for heard in self._inbox.take_jobs():
+            self._guarded(self._hear_of_jobs, heard)
+        self._run_errands()
         self._guarded(self._work, changed)
+        self._guarded(ConsultDesk.work, self._consults)
+
+    def _run_errands(self) -> None:
+        for errand in self._inbox.take_errands():
+            self._guarded(lambda work: work(), errand)
 
     def _pulse(self) -> None:
         if self._now() - self._said_at >= PULSE_EVERY:
@@ -154,24 +145,18 @@ class Service:
                 self._surveys = wish.is_wanted
                 self._survey.look_soon()
             case CurveRequest():
-                self._subscribe(wish)
-            case HeatRequest():
-                if wish.run in self._followed:
-                    self._send(make_heat(wish, self._followed[wish.run].run))
-            case PlaceRequest():
-                if wish.run in self._followed:
-                    run = self._followed[wish.run].run
-                    self._send(find_place(wish, run, self._book.envelopes))
-            case CompareRequest():
-                self._compare(wish)
-            case FactsRequest():
-                self._read_whole(wish.run)
-                if wish.run in self._followed:
-                    self._send(facts_of(self._followed[wish.run]))
-            case ReportRequest():
-                for _, number in wish.runs:
-                    self._read_whole(number)
-                self._send(report(wish, self._followed))
+                self._curves.subscribe(wish)
+            case HeatRequest() | PlaceRequest():
+                for news in answer_now(wish, self._followed, self._curves.book.envelopes):
+                    self._send(news)
+            case CompareRequest() | FactsRequest() | ReportRequest():
+                if self._are_whole(wish, runs_for(wish)):
+                    for news in answer(wish, self._followed):
+                        self._send(news)
+            case _ if isinstance(wish, ModelWish):
+                self._inspects.grant(wish)
+            case _:
+                self._consults.grant(wish)
 
     def _open(self, wish: Open) -> None:
         try:
@@ -179,6 +164,7 @@ class Service:
         except SettingsError as problem:
             self._send(RunsFound((), (str(problem),)))
             return
+        self._catalogue.keep(wish.known)
         numbers, problems = self._catalogue.add(wish.names)
         self._names = self._catalogue.names()
         if not wish.is_survey:
@@ -209,22 +195,45 @@ class Service:
             self._surveys |= len(self._catalogue.runs) > 1
             self._tell_runs()
 
+    def runs(self) -> list[RunFiles]:
+        """All runs that are known, for other threads to look at."""
+        return list(self._catalogue.runs)
+
+    def _hear_of_jobs(self, heard: HeardJobs) -> None:
+        changes = self._jobs.take(heard)
+        for number in changes.files & set(self._followed):
+            self._leave(number)
+            self._follow(number)
+        for number in changes.told & set(self._followed):
+            self._followed[number].take_job(self._catalogue.runs[number].job)
+            self._told[number].next_status = 0.0
+        self._survey.judge_again(changes.moved - set(self._followed))
+        if changes.has_new:
+            self._names = self._catalogue.names()
+            self._tell_runs()
+        elif changes.told:
+            self._send(Rows(tuple(map(self._row, sorted(changes.told)))))
+        self._send(self._jobs.asked)
+
     def _select(self, number: int) -> None:
         if not 0 <= number < len(self._catalogue.runs):
             return
         self._follow(number)
+        self._remote.prefer(map(str, self._followed[number].live.paths))
         self._recent = [number, *(n for n in self._recent if n != number)]
         while len(self._followed) > FOLLOWED_AT_ONCE:
             self._leave(next(n for n in reversed(self._recent) if n in self._followed))
-        self._told[number] = _Told()
+        self._told[number] = Told()
         self._tell(self._followed[number], self._now())
 
     def _follow(self, number: int) -> None:
         if number in self._followed:
             return
-        followed = FollowedRun(number, self._catalogue.runs[number])
+        files = self._catalogue.runs[number]
+        self._remote.open(files)
+        followed = FollowedRun(number, files, self._remote)
         self._followed[number] = followed
-        self._told[number] = _Told()
+        self._told[number] = Told()
         self._recent.append(number)
         for path in followed.live.paths:
             self._watcher.add(path)
@@ -233,14 +242,23 @@ class Service:
         followed = self._followed.pop(number)
         for path in followed.live.paths:
             self._watcher.discard(path)
-        self._book.forget(number)
+        self._remote.leave(map(str, followed.live.paths))
+        self._curves.book.forget(number)
         followed.close()
 
-    def _compare(self, wish: CompareRequest) -> None:
-        for number in (wish.before, wish.after):
+    def _are_whole(self, wish: Wish, numbers: Sequence[int]) -> bool:
+        """Have all that there is of some runs; false if that takes a while, and the wish waits."""
+        for number in numbers:
             self._read_whole(number)
-        before, after = self._followed[wish.before], self._followed[wish.after]
-        self._send(compare(wish, before.run, after.run))
+        if not any(n in self._followed and self._followed[n].is_awaited for n in numbers):
+            return True
+        self._deferred.append(wish)
+        return False
+
+    def _grant_deferred(self) -> None:
+        waiting, self._deferred = self._deferred, []
+        for wish in waiting:
+            self._guarded(self._grant, wish)
 
     def _read_whole(self, number: int) -> None:
         """Read all that there is of a run, whatever else waits."""
@@ -250,6 +268,8 @@ class Service:
         while self._followed[number].has_work:
             self._read(self._followed[number])
             self._pulse()
+            # Somebody else may wait for an answer, and this may take a while.
+            self._run_errands()
 
     # -- work -----------------------------------------------------------------------------
 
@@ -264,20 +284,25 @@ class Service:
         for number, followed in self._followed.items():
             told = self._told[number]
             due = min(due, told.next_status)
-            if followed.has_news:
+            if followed.is_judgeable:
                 due = min(due, told.next_verdict)
             due = min(due, *told.settles[:1], due)
-        for ticket in self._outdated():
-            due = min(due, self._drawn[ticket][0] if ticket in self._drawn else now)
-        return max(0.0, due - now)
+        curves_due = self._curves.due(now)
+        return max(0.0, (due if curves_due is None else min(due, curves_due)) - now)
 
     def _work(self, changed: set[Path]) -> None:
         now = self._now()
         if changed:
             for number, followed in self._followed.items():
-                followed.changed(changed, now)
+                told = self._told[number]
+                told.growth += followed.changed(changed, now)
                 if followed.has_work:
-                    self._told[number].settles = (now + SETTLE_AFTER, now + SETTLE_AGAIN)
+                    told.settles = (now + SETTLE_AFTER, now + SETTLE_AGAIN, now + JUDGE_SILENCE)
+                if followed.is_remote and not changed.isdisjoint(followed.live.paths):
+                    # Also if nothing came: the connection may have gone.
+                    told.next_status = min(told.next_status, now + TELL_EVERY)
+            if self._deferred:
+                self._grant_deferred()
         for number in self._by_interest():
             followed = self._followed[number]
             if followed.has_work:
@@ -287,7 +312,7 @@ class Service:
             self._look_around(now)
         for number in self._by_interest():
             self._attend(self._followed[number], self._now())
-        self._redraw()
+        self._curves.redraw()
 
     def _by_interest(self) -> list[int]:
         return sorted(self._followed, key=self._recent.index)
@@ -302,11 +327,11 @@ class Service:
         self._discover(now)
         if not self._surveys:
             return
-        self._survey.look(self._catalogue.runs, set(self._followed), now)
+        self._survey.look(self._catalogue.runs, set(self._followed), now, self._remote)
         if self._survey.has_work:
             row = self._survey.work(self._catalogue.runs, now)
             if row is not None:
-                self._send(Rows((row._replace(name=self._names[row.run]),)))
+                self._send(Rows((self._dressed(row),)))
 
     def _attend(self, followed: FollowedRun, now: float) -> None:
         """Settle, judge and tell what is due for one run."""
@@ -315,8 +340,8 @@ class Service:
             told.settles = told.settles[1:]
             if followed.settle(now):
                 told.growth += 1
-        is_judgeable = followed.has_news and followed.is_complete and not followed.has_work
-        if is_judgeable and now >= told.next_verdict:
+            followed.has_news |= not told.settles
+        if followed.is_judgeable and now >= told.next_verdict:
             is_new = followed.judge()
             took = self._now() - now
             told.next_verdict = self._now() + max(JUDGE_EVERY, JUDGE_SHARE * took)
@@ -331,13 +356,14 @@ class Service:
         told.next_status = now + (TELL_EVERY if followed.has_work else LOOK_EVERY)
         is_first = told.status is None
         status = followed.status(now, self._watcher.modes(), self._watcher.notes())
-        status = status._replace(name=self._names[followed.number])
+        job = self._jobs.row_of(followed.number)
+        status = status._replace(name=self._names[followed.number], job=job)
         if not is_same_but_for_clock(told.status, status):
             told.status = status
             self._send(StatusChanged(status))
             if len(self._catalogue.runs) > 1 or self._surveys:
                 self._send(Rows((self._row(followed.number),)))
-        series = describe_series(followed.number, followed.run, self._book.envelopes)
+        series = describe_series(followed.number, followed.run, self._curves.book.envelopes)
         if series != told.series:
             told.series = series
             self._send(series)
@@ -350,53 +376,23 @@ class Service:
         files = self._catalogue.runs[number]
         followed = self._followed.get(number)
         if followed is None:
+            excuse = self._remote.excuse(files.paths(*LOG_PURPOSES))
             row = self._survey.rows.get(number) or make_row(
-                number, files, None, None, is_open=False
+                number, files, None, None, is_open=False, problem=excuse
             )
         else:
             verdict = followed.diagnosis
             row = make_row(number, files, followed.run, verdict, is_open=True, now=self._now())
-        return row._replace(name=self._names[number])
+        return self._dressed(row)
 
-    # -- curves ---------------------------------------------------------------------------
+    def _dressed(self, row: RunRow) -> RunRow:
+        return self._jobs.dressed(row._replace(name=self._names[row.run]))
 
-    def _subscribe(self, request: CurveRequest) -> None:
-        self._drawn.pop(request.ticket, None)
-        if request.series:
-            self._curves[request.ticket] = request
-            self._draw(request)
-        else:
-            self._curves.pop(request.ticket, None)
+    def _at_hand(self, number: int) -> FollowedRun | None:
+        if not 0 <= number < len(self._catalogue.runs):
+            return None
+        self._follow(number)
+        return self._followed[number]
 
-    def _outdated(self) -> list[int]:
-        return [
-            ticket
-            for ticket, request in self._curves.items()
-            if ticket not in self._drawn or self._drawn[ticket][1] != self._growth_of(request)
-        ]
-
-    def _growth_of(self, request: CurveRequest) -> tuple[int, ...]:
-        numbers = dict.fromkeys(number for number, _ in request.series)
-        return tuple(self._told[n].growth if n in self._told else -1 for n in numbers)
-
-    def _redraw(self) -> None:
-        now = self._now()
-        for ticket in self._outdated():
-            if ticket not in self._drawn or now >= self._drawn[ticket][0]:
-                self._draw(self._curves[ticket])
-
-    def _draw(self, request: CurveRequest) -> None:
-        growth = self._growth_of(request)
-        runs: dict[int, Run] = {}
-        verdicts = {}
-        for number in {number for number, _ in request.series}:
-            if 0 <= number < len(self._catalogue.runs):
-                self._follow(number)
-                runs[number] = self._followed[number].run
-                if (verdict := self._followed[number].diagnosis) is not None:
-                    verdicts[number] = verdict
-        curves = self._book.answer(request, runs, verdicts)
-        before = self._drawn.get(request.ticket)
-        self._drawn[request.ticket] = (self._now() + TELL_EVERY, growth, curves)
-        if before is None or before[2] != curves:
-            self._send(curves)
+    def _growth_of(self, number: int) -> int:
+        return self._told[number].growth if number in self._told else -1

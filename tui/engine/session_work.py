@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mltd.runs.discovery import Purpose, RunFiles, explore
 from mltd.runs.errors import MltdError
+from mltd.runs.remote.names import url_of
 
 from .protocol import Facts, Reported, ReportRequest
 
@@ -26,9 +27,9 @@ def facts_of(followed: FollowedRun) -> Facts:
 
     gathered = gather(followed.run, followed.diagnosis)
     paths = followed.files.paths(Purpose.LOG, Purpose.METRICS)
-    prints = tuple(print_of(os.path.abspath(path)) for path in paths)
+    prints = tuple(print_of(url_of(os.path.abspath(path))) for path in paths)
     packed = TypeAdapter(tuple[FilePrint, ...]).dump_json(prints).decode()
-    location = writable(location_of(followed.files))
+    location = writable(url_of(location_of(followed.files)))
     return Facts(followed.number, location, gathered.model_dump_json(), packed)
 
 

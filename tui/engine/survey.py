@@ -9,6 +9,7 @@ from mltd.runs.ingest import LOG_PURPOSES
 
 from .followed_run import FollowedRun
 from .protocol import RunRow
+from .remote_files import RemoteFiles
 from .rows import make_row
 
 LOOK_AGAIN = 20.0
@@ -25,7 +26,9 @@ class Survey:
         self._waiting: list[int] = []
         self._next_look = 0.0
 
-    def look(self, runs: list[RunFiles], open_runs: set[int], now: float) -> None:
+    def look(
+        self, runs: list[RunFiles], open_runs: set[int], now: float, remote: RemoteFiles
+    ) -> None:
         """Queue the runs whose files have changed since they were last read."""
         if now < self._next_look:
             return
@@ -34,6 +37,8 @@ class Survey:
             stamp = tuple(_modified(path) for path in files.paths(*LOG_PURPOSES))
             if number in open_runs or self._stamps.get(number) == stamp:
                 continue
+            if not remote.may_survey(files.paths(*LOG_PURPOSES)):
+                continue  # on another host, and not copied (yet)
             self._stamps[number] = stamp
             if number not in self._waiting:
                 self._waiting.append(number)
@@ -43,6 +48,12 @@ class Survey:
     def look_soon(self) -> None:
         """There are new runs."""
         self._next_look = 0.0
+
+    def judge_again(self, numbers: set[int]) -> None:
+        """Something but their files has changed about these runs."""
+        for number in numbers:
+            self._stamps.pop(number, None)
+        self.look_soon()
 
     @property
     def has_work(self) -> bool:

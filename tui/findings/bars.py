@@ -32,12 +32,16 @@ def bar(confidence: float, ceiling: float, width: int, *, has_mark: bool = True)
 
 def confidence_line(confidence: float, basis: Basis, width: int) -> Line:
     """Bar, number, basis and ceiling: all that a confidence says, as long as there is room."""
-    ceiling = basis.ceiling
+    return stated_confidence(confidence, basis.value, basis.ceiling, width)
+
+
+def stated_confidence(confidence: float, basis: str, ceiling: float, width: int) -> Line:
+    """The same for a basis that somebody else has named."""
     number = Span(f" {confidence:.2f}")
     for size, said in (
-        (WIDE_BAR, f" by {basis.value}, at most {ceiling:.2f}"),
-        (SHORT_BAR, f" by {basis.value}, ≤ {ceiling:.2f}"),
-        (SHORT_BAR, f" {basis.value} ≤ {ceiling:.2f}"),
+        (WIDE_BAR, f" by {basis}, at most {ceiling:.2f}"),
+        (SHORT_BAR, f" by {basis}, ≤ {ceiling:.2f}"),
+        (SHORT_BAR, f" {basis} ≤ {ceiling:.2f}"),
         (SHORT_BAR, f" ≤ {ceiling:.2f}"),
     ):
         line = (*bar(confidence, ceiling, size), number, Span(said, "quiet"))

@@ -17,11 +17,17 @@ MOST_NAMES = 6
 UNEXPLAINED = {"failed": "failed", "stalled": "went silent"}
 """States that no run without an alarm should be called healthy in."""
 
+UNWRITTEN = {"waiting": " yet: its job waits", "silent": ": no log of its job is known"}
+"""States of runs of which there is nothing to read."""
+
 
 def verdict(
     diagnosis: Diagnosis | None, width: int, *, is_reading: bool = False, state: str = ""
 ) -> list[Line]:
     """One line if it fits, two if not; `state` is what the run is seen to do."""
+    if diagnosis is None and state in UNWRITTEN:
+        said = f"nothing to judge{UNWRITTEN[state]}"
+        return hang((Span(f"{GLYPHS['unknown']} ", "severity-unknown"),), said, width, most=2)
     if diagnosis is None:
         return [fit((Span(f"{GLYPHS['unknown']} reading…", "severity-unknown"),), width)]
     if not diagnosis.has_alarm:

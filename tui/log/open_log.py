@@ -23,6 +23,7 @@ class OpenLog:
         self._text = TextFile(path)
         self._numbers = LineNumbers(self._text.read_at)
         self._generation = 0
+        self._start = 0
         self._is_unpacking = False
 
     def at_end(self, count: int) -> Window:
@@ -94,8 +95,9 @@ class OpenLog:
 
     def _look(self) -> None:
         self._text.look()
-        if self._text.generation != self._generation:
-            self._generation = self._text.generation
+        if (self._text.generation, self._text.start) != (self._generation, self._start):
+            # Another file, or one of which an earlier part has come: count again.
+            self._generation, self._start = self._text.generation, self._text.start
             self._numbers = LineNumbers(self._text.read_at, start=self._text.start)
         if self._text.has_copy:
             self._is_unpacking = self._text.copy_more()
@@ -104,6 +106,8 @@ class OpenLog:
             self._count()
 
     def _count(self) -> bool:
+        if self._text.is_partial:
+            return False  # nobody knows how many lines are before these
         counted = self._numbers.size
         length = min(SLICE_BYTES, self._text.size - counted)
         data = self._text.read_at(counted, length) if length > 0 else b""
@@ -111,15 +115,17 @@ class OpenLog:
         return bool(data)
 
     def _window(self, lines: list[TextLine]) -> Window:
-        numbers = self._numbers.numbers_at(line.offset for line in lines)
         text = self._text
+        numbers = self._numbers.numbers_at(line.offset for line in lines)
+        if text.is_partial:
+            numbers = [None] * len(lines)
         return Window(
             tuple(map(LogLine, lines, numbers)),
             text.generation,
             text.status,
             text.start,
             text.size,
-            reaches_start=not lines or lines[0].offset <= text.start,
+            reaches_start=not lines or (lines[0].offset <= text.start and not text.is_partial),
             reaches_end=not lines or lines[-1].end >= text.size,
             counted=self._numbers.size,
             line_count=self._numbers.lines,

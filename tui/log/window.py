@@ -48,3 +48,9 @@ class Window:
     def is_counted(self) -> bool:
         """True if the number of every line is known."""
         return self.counted >= self.size
+
+    def completes(self, before: Window) -> bool:
+        """True if a file has appeared, or what was missing of a remote one has been copied."""
+        if not before.generation:
+            return self.generation > 0
+        return before.start > 0 == self.start

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from ..change_text import Verdict, change_of
-from ..engine.protocol import CompareRow, Comparison, Curves
+from ..engine.curve_protocol import CompareRow, Comparison, Curves
 from ..escaping import printable
 from ..quantities import short_value
 from ..widgets.compare_table import CompareTable, parting_of, place_of, usual_place

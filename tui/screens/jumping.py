@@ -8,7 +8,8 @@ from textual.getters import query_one
 from textual.screen import Screen
 from textual.widget import Widget
 
-from ..engine.protocol import HeatRequest, Place, PlaceRequest, Wish
+from ..engine.curve_protocol import HeatRequest, Place, PlaceRequest
+from ..engine.protocol import Wish
 from ..run_book import RunBook
 from ..widgets.log_pane import LogPane
 
@@ -134,4 +135,5 @@ class JumpingScreen(Screen[None]):
         """Ask for the norms of the selected run."""
         wanted = columns or self.heat.columns
         self._tickets += 1
-        self.wish(HeatRequest(self._tickets, self.book.selected, wanted))
+        wished = self.heat.quantity
+        self.wish(HeatRequest(self._tickets, self.book.selected, wanted, quantity=wished))

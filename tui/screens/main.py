@@ -15,14 +15,13 @@ from textual.message import Message
 from textual.widget import MountError, Widget
 from textual.widgets import Static
 
+from ..engine.curve_protocol import Curves, Heat, Place
 from ..engine.protocol import (
-    Curves,
     Diagnosed,
     Grew,
-    Heat,
     LogFile,
     News,
-    Place,
+    Rows,
     RunsFound,
     Select,
     SeriesChanged,
@@ -36,6 +35,8 @@ from ..widgets.key_line import KeyLine
 from ..widgets.log_pane import LogPane
 from ..widgets.run_header import RunHeader
 from .jumping import JumpingScreen
+from .late_panes import LATE, make_late
+from .run_state import state_of
 
 if TYPE_CHECKING:
     from textual.events import Resize
@@ -46,7 +47,9 @@ if TYPE_CHECKING:
     from ..log.reader import LogReader
     from ..widgets.checklist_pane import ChecklistPane
     from ..widgets.curves_pane import CurvesPane
+    from ..widgets.diagnosis_pane import DiagnosisPane
     from ..widgets.findings_pane import FindingsPane
+    from ..widgets.model_pane import ModelPane
 
 VIEWS = {
     "overview": "",
@@ -55,6 +58,8 @@ VIEWS = {
     "log": "log",
     "heat": "heat",
     "checklist": "checklist",
+    "diagnosis": "diagnosis",
+    "model": "model",
 }
 """Views by name, and the pane that has each of them to itself; the overview shows three."""
 BREADTHS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
@@ -74,6 +79,9 @@ class MainScreen(JumpingScreen):
         Binding("4", "view('log')", "Log", id="view.log", show=False),
         Binding("5", "view('heat')", "Gradients per layer", id="view.heat", show=False),
         Binding("6", "view('checklist')", "Checklist", id="view.checklist"),
+        Binding("7", "view('diagnosis')", "Claude", id="view.diagnosis", show=False),
+        Binding("8", "view('model')", "Model", id="view.model", show=False),
+        Binding("c", "app.consult", "Ask Claude", id="diagnosis.ask", show=False),
         Binding("z", "zoom", "Zoom", id="view.zoom"),
         Binding("tab", "app.focus_next", "Next pane", id="view.next", show=False),
         Binding("shift+tab", "app.focus_previous", "Previous pane", id="view.previous", show=False),
@@ -91,6 +99,8 @@ class MainScreen(JumpingScreen):
     VERTICAL_BREAKPOINTS = HEIGHTS
     header = query_one("#run-header", RunHeader)
     checklist: ChecklistPane | None = None
+    diagnosis: DiagnosisPane | None = None
+    model: ModelPane | None = None
 
     @dataclass
     class Wished(Message):
@@ -103,6 +113,12 @@ class MainScreen(JumpingScreen):
 
     class Furnished(Message):
         """All panes are there."""
+
+    @dataclass
+    class PaneMade(Message):
+        """There is one more pane."""
+
+        view: str
 
     @dataclass
     class Adopted(Message):
@@ -206,6 +222,9 @@ class MainScreen(JumpingScreen):
                 tell(self.log_pane, self.log_pane.files_grew, news.paths)
             case RunsFound():
                 self.header.position = self.book.position
+            case Rows() if any(row.job is not None for row in news.rows):
+                # A job that has begun or ended has another place.
+                self.header.position = self.book.position
             case StatusChanged() if news.status.run == self.book.selected:
                 self._show_status()
             case _ if not self._is_furnished:
@@ -281,7 +300,7 @@ class MainScreen(JumpingScreen):
         """Tell a newcomer the most important keys."""
         hint = self.query_one("#hint", Static)
         hint.update(
-            Content("? all keys  q quit  1-6 views  tab panes  z zoom  enter jumps  h hypothesis")
+            Content("? all keys  q quit  1-8 views  tab panes  z zoom  enter jumps  h hypothesis")
         )
         hint.add_class("-shown")
 
@@ -292,7 +311,7 @@ class MainScreen(JumpingScreen):
             tell(self.log_pane, self.log_pane.set_files, status.files)
             if self._is_furnished:
                 self.findings.is_reading = status.share_read < 1.0
-                self.findings.state = status.state
+                self.findings.state = state_of(status)
                 self.curves.is_over = status.state in ("finished", "failed", "stalled")
 
     def _show_series(self) -> None:
@@ -310,6 +329,8 @@ class MainScreen(JumpingScreen):
     def action_view(self, view: str) -> None:
         """Show one pane alone, or the overview."""
         body = self.query_one("#body")
+        if view in LATE:
+            self._make_late(view, body)
         body.remove_class(*(f"view-{name}" for name in VIEWS))
         body.add_class(f"view-{view}")
         self._view = view
@@ -318,6 +339,16 @@ class MainScreen(JumpingScreen):
             _focus(pane)
         if view == "heat":
             self.want_heat()
+
+    def is_viewing(self, view: str) -> bool:
+        """True if this pane has the screen to itself."""
+        return self._view == view
+
+    def _make_late(self, view: str, body: Widget) -> None:
+        if getattr(self, view) is None and self._is_furnished:
+            setattr(self, view, pane := make_late(view))
+            body.mount(pane)
+            self.post_message(self.PaneMade(view))
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole screen, or give it back."""
@@ -336,7 +367,7 @@ class MainScreen(JumpingScreen):
 
     def action_beside(self, distance: int) -> None:
         """Look at the previous or the next run."""
-        if len(self.book.rows) > 1:
+        if self.book.position[1] > 1:
             self.select(self.book.beside(distance))
 
     def _pane(self, name: str) -> Widget | None:

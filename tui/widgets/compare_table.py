@@ -11,7 +11,7 @@ from textual.message import Message
 
 from ..cells import fitted, fitted_middle, fitted_right
 from ..change_text import Change, Verdict, change_of
-from ..engine.protocol import CompareRow
+from ..engine.curve_protocol import CompareRow
 from ..palette import style
 from ..quantities import full_count, short_count, short_value
 from .line_table import LineTable

@@ -21,7 +21,8 @@ from ..curves.cursor import Cursor
 from ..curves.layout import Box
 from ..curves.rows import Row, changed_columns, fitted, width_of
 from ..curves.scene import Scene
-from ..engine.protocol import CurveRequest, Curves, SeriesInfo
+from ..engine.curve_protocol import CurveRequest, Curves
+from ..engine.protocol import SeriesInfo
 from ..pane import Pane
 from ..screens.metric_picker import MetricPicker
 

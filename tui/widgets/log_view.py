@@ -223,7 +223,7 @@ class LogView(LogCanvas):
             if not self.is_following:
                 self.feed.want(Goal(Kind.OFFSET, window.start))
                 return
-        elif before is not None and not before.generation and window.generation:
+        elif before is not None and window.completes(before):
             self.appeared()
         if goal.kind is Kind.LINE and taken.place is None:
             self._wanted_line = goal.value
@@ -258,7 +258,7 @@ class LogView(LogCanvas):
         self.set_filter(self.conditions)
 
     def appeared(self) -> None:
-        """The file has its first bytes."""
+        """The file has its first bytes, or those before the first that were here."""
         if self.conditions != Conditions():
             self.set_filter(self.conditions)
 

@@ -25,6 +25,8 @@ class Freshness:
     is_stale: bool = False
     is_lagging: bool = False
     """What is judged falls behind what is written."""
+    unheard: float | None = None
+    """Seconds since the host of the run last answered; None if it is this one, or answers."""
 
 
 def freshness(status: RunStatus | None, now: float, growths: int = 0) -> Freshness:
@@ -41,7 +43,13 @@ def freshness(status: RunStatus | None, now: float, growths: int = 0) -> Freshne
         lag > limit or (growths >= GROWTHS and lag > GROWING_SECONDS)
     )
     is_late = status.state in _CAN_BE_LATE and age is not None and age > limit
-    return Freshness(age, status.state == "stalled" or is_late or is_lagging, is_lagging)
+    if status.job is not None and (status.job.is_over or status.job.is_waiting):
+        is_late = False  # nobody expects it to write
+    unheard = None
+    if status.link is not None and status.link.state != "connected":
+        unheard = max(0.0, now - (status.link.heard_at or now))
+    is_stale = status.state == "stalled" or is_late or is_lagging or unheard is not None
+    return Freshness(age, is_stale, is_lagging, unheard)
 
 
 def patience(status: RunStatus) -> float:

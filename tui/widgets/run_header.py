@@ -84,9 +84,15 @@ class RunHeader(Pane):
     @property
     def rows(self) -> tuple[Line, Line]:
         """What the header says now."""
-        fresh = freshness(self._status, self.now(), self._growths)
+        now = self.now()
         look = Look(
-            self._status, self._position, fresh, self._waiting_for, self._home, self._trouble
+            self._status,
+            self._position,
+            freshness(self._status, now, self._growths),
+            self._waiting_for,
+            self._home,
+            self._trouble,
+            now,
         )
         return header_rows(look, self.size.width)
 

@@ -11,6 +11,7 @@ from ..findings.names import GLYPHS
 from ..findings.spans import Line, Span, cells, clean, clip, fit, middle, spread
 from ..wording import count, percent
 from .run_freshness import Freshness
+from .run_header_job import state_of
 from .run_header_source import REASON_ABOVE, source_row
 from .run_progress import progress
 
@@ -46,6 +47,7 @@ class Look:
     home: str = ""
     trouble: str = ""
     """Why nothing here can be trusted to be up to date."""
+    now: float = 0.0
 
 
 def header_rows(look: Look, width: int) -> tuple[Line, Line]:
@@ -59,8 +61,9 @@ def header_rows(look: Look, width: int) -> tuple[Line, Line]:
         second: Line = fit((Span(f"▲ {clean(look.trouble)}", "stale"),), inner)
     else:
         second = source_row(
-            look.status, look.freshness, inner, waiting_for=look.waiting_for, home=look.home
-        )
+            look.status, look.freshness, inner,
+            waiting_for=look.waiting_for, home=look.home, now=look.now,
+        )  # fmt: skip
     return _with_margins(first, width), _with_margins(second, width)
 
 
@@ -81,6 +84,7 @@ def _run_row(look: Look, status: RunStatus, width: int) -> Line:
     spare = room - cells(left)
     reason = clean(status.reason)
     is_said_below = status.state == "stalled" or (status.state == "failed" and width < REASON_ABOVE)
+    is_said_below |= state_of(status) is not None
     if reason and status.state != "running" and not is_said_below and spare >= LEAST_REASON:
         left = (*left, Span(clip(f"  {reason}", spare), "quiet"))
     return spread(left, badge, width)
@@ -92,6 +96,8 @@ def _parts(look: Look, status: RunStatus, room: int) -> Line:
     place: Line = (Span(f"  {number}/{runs}", "quiet"),) if runs > 1 else ()
     glyph, meaning = STATES.get(status.state, STATES["unknown"])
     word = clean(status.state) or "unknown"
+    if (of_job := state_of(status)) is not None:
+        glyph, word, meaning = of_job
     if look.freshness.is_stale or look.trouble:
         meaning = "stale"
         word = word if status.state == "stalled" else f"{word} STALE"

@@ -1,15 +1,17 @@
-"""The API key: its presence is told, never anything of it."""
+"""Claude: whether and how it could be asked is told, never anything of a key."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from string import ascii_letters, digits
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mltd.diagnosis.client import access
 from mltd.tui.doctor.areas import api_key
-from mltd.tui.doctor.line import State
+from mltd.tui.doctor.line import Line, State
 from mltd.tui.doctor.surroundings import Surroundings
 
 from .scene import only
@@ -17,26 +19,104 @@ from .scene import only
 GOOD = "sk-ant-api03-" + "Zq7" * 30
 
 
+def told(environment: dict[str, str], config: Path = Path("/nonexistent")) -> Line:
+    """The one line, without anything that this machine's user has set up."""
+    home = {"HOME": "/nonexistent", **environment}
+    return only(api_key.claude(Surroundings(home, config=config)))
+
+
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_key, "_is_installed", lambda: True)
+    monkeypatch.setattr(access, "is_installed", lambda: True)
+    monkeypatch.delenv("MLTD_MODEL", raising=False)
 
 
-def test_a_missing_key_is_no_fault() -> None:
-    line = only(api_key.key(Surroundings()))
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def test_no_way_to_log_in_is_no_fault() -> None:
+    line = told({})
     assert line.state is State.OK
-    assert "not set" in line.fact
+    assert "no way to log in" in line.fact
+    assert api_key.NAME in line.advice
 
 
-def test_a_plausible_key_is_fine() -> None:
-    assert only(api_key.key(Surroundings({api_key.NAME: GOOD}))).state is State.OK
+def test_a_plausible_key_is_fine_and_the_model_and_the_host_are_told() -> None:
+    line = told({api_key.NAME: GOOD})
+    assert line.state is State.OK
+    assert "claude-sonnet-" in line.fact
+    assert f"at api.anthropic.com, logged in by {api_key.NAME}" in line.fact
 
 
-def test_a_key_without_its_package_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_key, "_is_installed", lambda: False)
-    line = only(api_key.key(Surroundings({api_key.NAME: GOOD})))
+def test_the_model_of_the_environment_and_of_the_file_is_told(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text('[claude]\nmodel = "claude-opus-5-5"\n')
+    assert "claude-opus-5-5 can be asked" in told({api_key.NAME: GOOD}, config).fact
+    monkeypatch.setenv("MLTD_MODEL", "claude-haiku-5-5")
+    assert "claude-haiku-5-5 can be asked" in told({api_key.NAME: GOOD}, config).fact
+
+
+@pytest.mark.parametrize(
+    ("environment", "way"),
+    [
+        ({"ANTHROPIC_AUTH_TOKEN": "abc"}, "ANTHROPIC_AUTH_TOKEN"),
+        ({"ANTHROPIC_CUSTOM_HEADERS": "Authorization: Bearer x"}, "ANTHROPIC_CUSTOM_HEADERS"),
+        ({"ANTHROPIC_PROFILE": "work"}, "the profile work"),
+    ],
+)
+def test_every_way_to_log_in_counts(environment: dict[str, str], way: str) -> None:
+    line = told(environment)
+    assert line.state is State.OK
+    assert f"logged in by {way}" in line.fact
+
+
+def test_a_profile_of_the_user_counts(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "anthropic" / "configs"
+    folder.mkdir(parents=True)
+    (folder / "default.json").write_text("{}")
+    assert "logged in by the active profile" in told({"HOME": str(tmp_path)}).fact
+
+
+def test_another_host_is_named_and_its_keys_may_look_like_anything() -> None:
+    around = {api_key.ADDRESS: "https://me:pass@gate.example.org:8443/v1", api_key.NAME: "k-17"}
+    line = told(around)
+    assert line.state is State.OK
+    assert "at gate.example.org" in line.fact
+    assert "pass" not in line.fact
+
+
+def test_an_address_that_is_none_is_told() -> None:
+    line = told({api_key.ADDRESS: "http://[nowhere", api_key.NAME: GOOD})
     assert line.state is State.WARNING
-    assert "mltd-tui[claude]" in line.advice
+    assert api_key.ADDRESS in line.fact
+
+
+def test_a_site_that_forbids_it_is_believed(config: Path) -> None:
+    config.write_text("[claude]\nenabled = false\n")
+    line = told({api_key.NAME: GOOD}, config)
+    assert line.state is State.OK
+    assert "switched off" in line.fact
+    assert str(config) in line.fact
+
+
+def test_mistakes_in_the_file_are_left_to_the_area_of_the_file(config: Path) -> None:
+    config.write_text('[claude]\nmodle = "x"\n')
+    line = told({api_key.NAME: GOOD}, config)
+    assert line.state is State.WARNING
+    assert "not known before" in line.fact
+
+
+@pytest.mark.parametrize("has_key", [False, True])
+def test_without_the_package_the_one_command_is_told(
+    has_key: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "is_installed", lambda: False)
+    line = told({api_key.NAME: GOOD} if has_key else {})
+    assert line.state is (State.WARNING if has_key else State.OK)
+    assert "`pip install 'mltd-tui[claude]'`" in line.advice
 
 
 @pytest.mark.parametrize(
@@ -52,7 +132,7 @@ def test_a_key_without_its_package_is_of_no_use(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_what_cannot_be_a_key_is_told_why(value: str, fault: str) -> None:
-    line = only(api_key.key(Surroundings({api_key.NAME: value})))
+    line = told({api_key.NAME: value})
     assert line.state is State.WARNING
     assert fault in line.fact
 
@@ -63,9 +143,9 @@ def test_what_cannot_be_a_key_is_told_why(value: str, fault: str) -> None:
     st.sampled_from(["{}", "sk-ant-{}", " {}", "'{}'", "sk-ant-{}\n", "{} {}"]),
 )
 def test_nothing_of_a_key_is_ever_shown(secret: str, form: str) -> None:
-    line = only(api_key.key(Surroundings({api_key.NAME: form.format(secret, secret)})))
-    told = line.fact + line.advice
-    assert not any(secret[at : at + 6] in told for at in range(len(secret) - 5))
+    line = told({api_key.NAME: form.format(secret, secret)})
+    said = line.fact + line.advice
+    assert not any(secret[at : at + 6] in said for at in range(len(secret) - 5))
 
 
 @given(st.text(ascii_letters + digits + "_-", min_size=20, max_size=200))

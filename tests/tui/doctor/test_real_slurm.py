@@ -22,7 +22,7 @@ from tests.conftest import RequireService
 from .scene import SYSTEM, only
 
 PLACES = f"{SYSTEM}:/usr/sbin:/sbin"
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def free_port() -> int:

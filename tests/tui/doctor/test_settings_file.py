@@ -33,12 +33,13 @@ def test_a_good_one_is_praised(path: Path) -> None:
     assert only(look(path)).fact == f"{path}: readable and without mistakes"
 
 
-def test_mistakes_of_both_readers_are_told(path: Path) -> None:
-    path.write_text("[screen]\nbel = true\n[follow]\npoll_seconds = -1\n")
+def test_mistakes_of_all_readers_are_told(path: Path) -> None:
+    path.write_text("[screen]\nbel = true\n[follow]\npoll_seconds = -1\n[claude]\nmodle = 1\n")
     lines = look(path)
-    assert states(lines) == [State.PROBLEM, State.PROBLEM]
+    assert states(lines) == [State.PROBLEM, State.PROBLEM, State.PROBLEM]
     assert "did you mean bell?" in lines[0].fact
     assert "follow.poll_seconds" in lines[1].fact
+    assert "claude.modle" in lines[2].fact
     assert all(line.advice for line in lines)
 
 

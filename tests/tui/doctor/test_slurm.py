@@ -9,6 +9,7 @@ import pytest
 from mltd.tui.doctor.areas import slurm
 from mltd.tui.doctor.line import Line, State
 from mltd.tui.doctor.surroundings import Surroundings
+from tests.late_programs import await_beginning
 
 from .scene import only, program, states
 
@@ -111,10 +112,14 @@ def test_a_slurm_that_is_not_set_up_is_told_once(bin_: Path) -> None:
     assert "SLURM_CONF" in line.advice
 
 
-def test_a_slurm_that_waits_for_its_configuration_is_told_from_one_that_is_slow(bin_: Path) -> None:
+def test_a_slurm_that_waits_for_its_configuration_is_told_from_one_that_is_slow(
+    bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = "squeue: error: s_p_parse_file: unable to status file /x, retrying up to 60sec"
-    program(bin_, "squeue", f"echo '{said}' >&2; sleep 60")
-    line = only(slurm.queue(around(bin_, patience=1)))
+    noted = tmp_path / "said"
+    program(bin_, "squeue", f"echo '{said}' >&2; echo yes > {noted}; sleep 60")
+    await_beginning(monkeypatch, noted)
+    line = only(slurm.queue(around(bin_, patience=0.3)))
     assert "not set up: s_p_parse_file: unable to status file /x" in line.fact
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from mltd.runs.remote import runtime
 from mltd.tui.doctor.areas import sockets, ssh
 from mltd.tui.doctor.line import State
 from mltd.tui.doctor.surroundings import Surroundings
@@ -120,9 +121,10 @@ def test_an_agent_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def short() -> Iterator[Path]:
-    """A runtime directory with a name that is short wherever tests are run."""
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A runtime directory with a short name, wherever tests are run; no other is used."""
     with tempfile.TemporaryDirectory(prefix="d", dir="/tmp") as folder:
+        monkeypatch.setattr(runtime, "LAST_RESORT", Path("/nonexistent"))
         yield Path(folder)
 
 
@@ -131,29 +133,34 @@ def shared(folder: Path, programs: Path) -> Surroundings:
     return around(programs, XDG_RUNTIME_DIR=str(folder))
 
 
-def test_sockets_can_be_made_in_a_short_directory(short: Path, tmp_path: Path) -> None:
+def test_sockets_can_be_made_where_connections_are_shared(short: Path, tmp_path: Path) -> None:
     line = only(sockets.sharing(shared(short, tmp_path / "bin")))
     assert line.state is State.OK
     assert list(short.iterdir()) == []
+    used = runtime.runtime_folder({"XDG_RUNTIME_DIR": str(short)})
+    assert line.fact.endswith(str(used))
+    (used / "x.use").touch()
+    assert only(sockets.sharing(shared(short, tmp_path / "bin"))) == line
+    assert list(used.iterdir()) == [used / "x.use"]
 
 
 def test_a_directory_with_a_long_name_is_noticed_before_ssh_fails(
     short: Path, tmp_path: Path
 ) -> None:
-    deep = short / ("x" * 60)
-    deep.mkdir()
+    deep = short / ("x" * 80)
+    deep.mkdir(mode=0o700)
     line = only(sockets.sharing(shared(deep, tmp_path / "bin")))
     assert line.state is State.WARNING
     assert "bytes too long for a socket" in line.fact
+    assert "XDG_RUNTIME_DIR" in line.advice
     assert list(deep.iterdir()) == []
 
 
 def test_the_longest_name_that_is_allowed_really_works(short: Path, tmp_path: Path) -> None:
-    used = len("/mltd-xxxxxxxx/") + sockets.TOKEN + sockets.SUFFIX
-    room = sockets.LONGEST - used - len(str(short)) - 1
+    room = runtime.socket_room(short / "mltd-tui") - 1
     for length, state in ((room, State.OK), (room + 1, State.WARNING)):
         folder = short / ("x" * length)
-        folder.mkdir()
+        folder.mkdir(mode=0o700)
         assert only(sockets.sharing(shared(folder, tmp_path / "bin"))).state is state
 
 
@@ -166,7 +173,6 @@ def test_a_runtime_directory_that_cannot_be_used_is_noticed(
     monkeypatch.setattr(os, "geteuid", lambda: short.stat().st_uid + 1)
     foreign = only(sockets.sharing(shared(short, tmp_path / "bin")))
     assert "is not yours" in foreign.fact
-    assert "unset" in foreign.advice
 
 
 def test_a_mount_without_links_cannot_share(

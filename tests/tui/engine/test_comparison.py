@@ -16,7 +16,7 @@ from mltd.sessions.model.criterion import parse_criteria
 from mltd.sessions.model.experiment import Experiment
 from mltd.sessions.model.result import BeforeAfter
 from mltd.tui.engine.comparison import compare
-from mltd.tui.engine.protocol import CompareRequest, CompareRow
+from mltd.tui.engine.curve_protocol import CompareRequest, CompareRow
 from tests.analyzers.made import make_run, noisy, read_log
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from mltd.analyzers.diagnosis import diagnose
 from mltd.runs.thinning import thin
+from mltd.tui.engine.curve_protocol import CurveRequest, MarkKind
 from mltd.tui.engine.curves import CurveBook
-from mltd.tui.engine.protocol import CurveRequest, MarkKind
 
 from .made_runs import extend, make_run
 

@@ -15,8 +15,8 @@ from mltd.runs.event import Event, EventKind
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.thinning import thin
 from mltd.tui.engine.axis_places import AxisPlaces
+from mltd.tui.engine.curve_protocol import Mark, MarkKind
 from mltd.tui.engine.marks import MOST, find_marks, most_important
-from mltd.tui.engine.protocol import Mark, MarkKind
 from mltd.tui.engine.rate_jumps import RateJumps
 
 from .made_runs import extend, make_run, series_of

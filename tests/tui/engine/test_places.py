@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from mltd.runs.envelope import Envelopes
 from mltd.runs.run import Run, SourceFile
+from mltd.tui.engine.curve_protocol import Place, PlaceRequest
 from mltd.tui.engine.places import find_place
-from mltd.tui.engine.protocol import Place, PlaceRequest
 
 from .made_runs import extend, make_run
 

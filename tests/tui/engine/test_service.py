@@ -7,18 +7,20 @@ from typing import TypeVar
 import pytest
 
 from mltd.runs.sources.watcher import Watcher
-from mltd.tui.engine.inbox import Inbox
-from mltd.tui.engine.protocol import (
+from mltd.tui.engine.curve_protocol import (
     CompareRequest,
     Comparison,
     CurveRequest,
     Curves,
+    Place,
+    PlaceRequest,
+)
+from mltd.tui.engine.inbox import Inbox
+from mltd.tui.engine.protocol import (
     Diagnosed,
     Health,
     News,
     Open,
-    Place,
-    PlaceRequest,
     Pulse,
     Rows,
     RunsFound,
@@ -28,7 +30,8 @@ from mltd.tui.engine.protocol import (
     Survey,
     Trouble,
 )
-from mltd.tui.engine.service import FOLLOWED_AT_ONCE, Service
+from mltd.tui.engine.service import Service
+from mltd.tui.engine.timing import FOLLOWED_AT_ONCE
 
 Kind = TypeVar("Kind", bound=News)
 
@@ -218,7 +221,7 @@ def test_a_failure_is_told_and_the_engine_goes_on(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("mltd.tui.engine.service.find_place", broken)
+    monkeypatch.setattr("mltd.tui.engine.answering.find_place", broken)
     desk.inbox.wish(PlaceRequest(1, 0, line=3))
     desk.until(lambda: desk.of(Trouble))
     assert "a bug" in desk.of(Trouble)[0].message

@@ -17,9 +17,8 @@ from mltd.sessions.model.criterion import parse_criteria
 from mltd.sessions.model.run_ref import FilePrint, RunRef
 from mltd.sessions.model.session import Session
 from mltd.sessions.prints import is_same_file
+from mltd.tui.engine.curve_protocol import CompareRequest, Comparison
 from mltd.tui.engine.protocol import (
-    CompareRequest,
-    Comparison,
     Diagnosed,
     Facts,
     FactsRequest,

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ def test_the_end_is_shown_before_its_lines_are_counted(tmp_path: Path) -> None:
         window = await reader.ask(str(path), lambda log: log.at_end(2))
         assert [line.line.data for line in window.lines] == [b"000299998", b"000299999"]
         assert [line.number for line in window.lines] == [None, None]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not window.is_counted:
                 counted.clear()
                 await counted.wait()
@@ -59,20 +58,20 @@ def test_counting_gives_way_to_questions(tmp_path: Path) -> None:
 
 
 def test_a_dead_file_server_blocks_nobody(tmp_path: Path) -> None:
-    answers = threading.Event()
+    answers, has_answered = threading.Event(), threading.Event()
 
     class DeadLog(OpenLog):
         def __init__(self, path: str) -> None:
-            answers.wait(20)
+            answers.wait(30)
+            has_answered.set()
             super().__init__(path)
 
     async def main() -> None:
         reader = LogReader(DeadLog)
         question = asyncio.ensure_future(reader.ask("dead", lambda log: log.at_end(1)))
-        started = time.monotonic()
         await asyncio.sleep(0)
         reader.close()
-        assert time.monotonic() - started < 1
+        assert not has_answered.is_set(), "nobody waited for it"
         assert not question.done()
         answers.set()
         await question

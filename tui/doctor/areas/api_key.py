@@ -1,43 +1,84 @@
-"""The key for Claude: is there one, and can it be one? It is never shown, not even in part."""
+"""Claude: could it be asked, how would one log in, and where? No key is shown, not even in part."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 from ..check import Check
 from ..line import Line, State
 from ..surroundings import Surroundings
 
+if TYPE_CHECKING:
+    from mltd.diagnosis.client.errors import ConsultError
+    from mltd.diagnosis.settings import ConsultSettings
+
 AREA = "Claude"
 NAME = "ANTHROPIC_API_KEY"
+ADDRESS = "ANTHROPIC_BASE_URL"
 _PLAUSIBLE = re.compile(r"sk-ant-[A-Za-z0-9_-]{20,500}")
 _EXPORT = f"`export {NAME}=...`"
+_OWN_HOST = "api.anthropic.com"
 
 _line = partial(Line, AREA)
 
 
-def key(around: Surroundings) -> Iterator[Line]:
-    """Set or not, and plausible or not; nothing is sent anywhere to find out."""
+def claude(around: Surroundings) -> Iterator[Line]:
+    """What would happen if somebody asked; nothing is sent anywhere to find out."""
+    from mltd.diagnosis.client.access import obstacle
+    from mltd.diagnosis.settings import load
+    from mltd.runs.errors import SettingsError
+
+    try:
+        settings = load(path=around.config)
+    except SettingsError:
+        fact = f"not known before the mistakes in {around.config} are corrected"
+        yield _line(State.WARNING, fact, "see above, under configuration")
+        return
+    if not settings.is_enabled:
+        fact = f"switched off by `enabled = false` in {around.config}: nothing is ever sent"
+        yield _line(State.OK, fact)
+        return
+    error = obstacle(settings, around.environment)
+    yield _refused(around, error) if error is not None else _ready(around, settings)
+
+
+def _refused(around: Surroundings, error: ConsultError) -> Line:
+    """What stands in the way; a fault only if somebody has prepared to ask."""
+    from mltd.diagnosis.client.access import INSTALL, way_to_log_in
+
+    way = way_to_log_in(around.environment)
+    if error.kind == "not_installed":
+        if way:
+            fact = f"{way} is there to log in, but the package anthropic is not installed"
+            return _line(State.WARNING, fact, f"`{INSTALL}`")
+        fact = "the package anthropic is not installed: no second opinion by Claude"
+        return _line(State.OK, fact, f"`{INSTALL}`, if you want one")
     value = around.environment.get(NAME)
-    if value is None:
-        yield _line(
-            State.OK,
-            f"{NAME} is not set: no second opinion by Claude",
-            f"{_EXPORT}, if you want one",
-        )
-    elif fault := fault_of(value):
-        yield _line(State.WARNING, f"{NAME} is set, but {fault}", f"copy the key anew: {_EXPORT}")
-    elif not _is_installed():
-        yield _line(
-            State.WARNING,
-            f"{NAME} is set, but the package anthropic is not installed",
-            "`pip install 'mltd-tui[claude]'`",
-        )
-    else:
-        yield _line(State.OK, f"{NAME} is set and looks like a key")
+    if error.kind == "no_key" and value is None:
+        fact = "there is no way to log in: no second opinion by Claude"
+        return _line(State.OK, fact, f"{_EXPORT}, if you want one")
+    if value is not None and way in (NAME, "") and (fault := fault_of(value)):
+        return _line(State.WARNING, f"{NAME} is set, but {fault}", f"copy the key anew: {_EXPORT}")
+    return _line(State.WARNING, error.sentence, error.hint or "")
+
+
+def _ready(around: Surroundings, settings: ConsultSettings) -> Line:
+    from mltd.diagnosis.client.access import destination, way_to_log_in
+    from mltd.diagnosis.client.models import choose_model
+
+    try:
+        host = destination(around.environment)
+    except ValueError:
+        return _line(State.WARNING, f"{ADDRESS} is no address", f"correct it, or `unset {ADDRESS}`")
+    way = way_to_log_in(around.environment)
+    # Other hosts have keys of their own, which may look like anything.
+    if way == NAME and host == _OWN_HOST and (fault := fault_of(around.environment[NAME])):
+        return _line(State.WARNING, f"{NAME} is set, but {fault}", f"copy the key anew: {_EXPORT}")
+    model = choose_model(settings.model)
+    return _line(State.OK, f"{model} can be asked at {host}, logged in by {way}; you agree first")
 
 
 def fault_of(value: str) -> str:
@@ -53,12 +94,4 @@ def fault_of(value: str) -> str:
     return ""
 
 
-def _is_installed() -> bool:
-    try:
-        version("anthropic")
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-CHECKS = (Check(AREA, "the API key", key),)
+CHECKS = (Check(AREA, "Claude", claude),)

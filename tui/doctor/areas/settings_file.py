@@ -56,15 +56,18 @@ def themes(around: Surroundings) -> Iterator[Line]:
 
 
 def _faults_of_reading(around: Surroundings) -> Iterator[Line]:
-    """What is wrong with the tables that say how logs are read."""
+    """What is wrong with the tables that say how logs are read, and how Claude is asked."""
     import tomllib
 
+    from mltd.diagnosis.settings import parse as parse_claude
     from mltd.runs.settings import parse
 
-    try:
-        parse(tomllib.loads(around.config.read_text(encoding="utf-8")), str(around.config))
-    except SettingsError as problem:
-        yield _told(problem)
+    table = tomllib.loads(around.config.read_text(encoding="utf-8"))
+    for read in (parse, parse_claude):
+        try:
+            read(table, str(around.config))
+        except SettingsError as problem:
+            yield _told(problem)
 
 
 def _faults_of_screen(around: Surroundings, screen: ScreenSettings) -> Iterator[Line]:
