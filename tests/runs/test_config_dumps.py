@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from argparse import Namespace
 from pathlib import Path, PurePosixPath
 from pprint import pformat
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mltd.runs.config import config_from_lines, may_start_config
+from tests.blow_up import no_blow_up
 from tests.runs.events.reading import corpus_logs
 
 
@@ -312,15 +312,14 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("line", HOSTILE, ids=lambda line: line[:16])
-def test_a_hostile_line_takes_little_time(line: str) -> None:
-    begun = time.process_time()
-    may_start_config(line)
-    config_from_lines([line] * 20, 0)
-    # Measured: a tenth of a second at most. A pattern that backtracks takes minutes.
-    assert time.process_time() - begun < 5
+def test_a_hostile_line_is_no_problem(line: str) -> None:
+    # A tenth of a second at most. A pattern that backtracks takes minutes.
+    with no_blow_up():
+        may_start_config(line)
+        config_from_lines([line] * 20, 0)
 
 
-def test_a_hostile_block_takes_little_time() -> None:
+def test_a_hostile_block_is_no_problem() -> None:
     for filler in (
         "a" * 3000,
         " " * 3000,
@@ -330,9 +329,8 @@ def test_a_hostile_block_takes_little_time() -> None:
         "- " * 1500,
         "a: " * 900,
     ):
-        begun = time.process_time()
-        config_from_lines(["Config:", *[filler] * 3000], 0)
-        assert time.process_time() - begun < 5, filler[:5]
+        with no_blow_up():
+            config_from_lines(["Config:", *[filler] * 3000], 0)
 
 
 PARTS = st.sampled_from(
