@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-EXTRAS := dev,parquet,zstd,torch
+EXTRAS := dev,parquet,zstd,torch,claude
 
 ROOMS := $(addprefix .editable/mltd/,runs analyzers sessions diagnosis tui themes)
 LINKED := $(addsuffix /__init__.py,$(ROOMS))
@@ -14,7 +14,7 @@ MISSING := $(filter-out $(wildcard $(LINKED)),$(LINKED))
 
 # program:package, for the tests that talk to real services
 SERVICES := ssh:openssh-client sshd:openssh-server sshfs:sshfs tmux:tmux munged:munge \
-	slurmctld:slurmctld slurmd:slurmd squeue:slurm-client
+	slurmctld:slurmctld slurmd:slurmd squeue:slurm-client busybox:busybox
 
 .PHONY: help
 help:  ## List the targets
@@ -58,6 +58,10 @@ bench: $(INSTALLED)  ## Measure how fast logs are read and judged
 .PHONY: bench-tui
 bench-tui: $(INSTALLED)  ## Measure how the app feels in a terminal, beside a bare Textual program
 	$(BIN)/python benchmarks/tui.py
+
+.PHONY: bench-probe
+bench-probe: $(INSTALLED)  ## What the probe costs a training, beside the same training without it
+	$(BIN)/python benchmarks/probe.py
 
 .PHONY: screenshots
 screenshots: $(INSTALLED)  ## Draw the pictures of the documentation from the demo

@@ -111,6 +111,13 @@ async def _verdict(app: MltdApp, pilot: Pilot[None]) -> None:
     await _press(pilot, "shift+tab", "y", "j", "y", "k", "tab")
 
 
+async def _consent(app: MltdApp, pilot: Pilot[None]) -> None:
+    """What would be sent to Claude; nobody agrees, so nothing is."""
+    await _until(pilot, lambda: app.desk is not None)
+    await _press(pilot, "c")
+    await _until(pilot, lambda: app.screen is not app.main_screen)
+
+
 @cache
 def _pair() -> Path:
     """A folder with the diverging training, and the same with a third of its learning rate."""
@@ -152,6 +159,7 @@ PICTURES = (
     Picture("compare", MAIN, _compare, (120, 40)),
     Picture("checklist", BROKEN, _checklist, (120, 40)),
     Picture("verdict", BROKEN, _verdict, (120, 40)),
+    Picture("consent", MAIN, _consent, (120, 32)),
     Picture("help", MAIN, _help),
     Picture("ascii", MAIN, _overview, (80, 24), is_unicode=False),
 )
@@ -205,6 +213,9 @@ def main() -> None:
                 with tempfile.TemporaryDirectory(prefix="mltd-state-") as state:
                     # What the user has done and chosen is nobody's business, and on no picture.
                     os.environ["XDG_STATE_HOME"] = state
+                    # Whether somebody could log in decides what is offered.
+                    os.environ["ANTHROPIC_API_KEY"] = "sk-ant-of-nobody"
+                    os.environ["MLTD_MODEL"] = "claude-sonnet-5-5"
                     Memory().remember(hints_seen=HINTS)
                     asyncio.run(draw(picture, replay, options.into))
                 print(picture.name)
