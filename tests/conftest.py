@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import shutil
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,12 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 RequireService = Callable[..., None]
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl+C also where a shell started the tests in the background, deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class NetworkTouchedError(RuntimeError):
