@@ -16,12 +16,13 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from ..terminal import own_environment
 from .check import DEADLINE, examine
 from .checks import all_checks
 from .line import Line, State, grouped
+from .programs import end_all
 from .surroundings import here, terminal_size
 
 GRACE = 2.0
@@ -72,10 +73,11 @@ def look_apart(paths: tuple[str, ...], seconds: float = DEADLINE) -> Answer:
         said = _first_line(process, end + GRACE)
         return _unpacked(said) if said else Answer([_GONE], is_unicode=False)
     finally:
-        process.kill()
-        # Not for long: it may never go.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.1)
+        # First the word that lets it end the programs it asked; neither for long: it may never go.
+        for tell, patience in ((process.terminate, 1.0), (process.kill, 0.1)):
+            tell()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
         if process.stdout is not None:
             process.stdout.close()
 
@@ -116,12 +118,19 @@ def _unpacked(data: bytes) -> Answer:
 def main(words: Sequence[str]) -> None:
     """Look, tell on stdout, and leave without waiting for anything."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, lambda *_: _leave())
     paths, size, end = json.loads(words[0])
     work = _Work(tuple(paths), None if size is None else (size[0], size[1]), end)
     # A thread for each of a login node's hundred cores would be too much for a settings file.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.stdout.buffer.write(_packed(_look(work)))
     sys.stdout.flush()
+    _leave()
+
+
+def _leave() -> NoReturn:
+    """Go without waiting for threads; what they wait for goes too."""
+    end_all()
     os._exit(0)
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 _LAST_WAIT = 0.2
 """Seconds for a program to go after it was killed; one that hangs in the kernel never does."""
+_running: set[int] = set()
+"""Process groups of programs that have not answered yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def ask(
         )
     except OSError as error:
         return Answer(None, errors=f"{program} cannot be started: {error.strerror or error}")
+    _running.add(process.pid)
     try:
         output, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as late:
@@ -80,12 +83,24 @@ def ask(
         # Bytes, whatever the encoding asked for.
         said = late.stderr.decode("utf-8", "replace") if isinstance(late.stderr, bytes) else ""
         return Answer(None, errors=said, is_late=True)
+    finally:
+        _running.discard(process.pid)
     return Answer(process.returncode, output, errors)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def end_all() -> None:
+    """Kill what has not answered, before whoever waits for it is gone."""
+    for group in tuple(_running):
+        _kill(group)
+
+
+def _kill(group: int) -> None:
     with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(group, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    _kill(process.pid)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_LAST_WAIT)
     for pipe in (process.stdout, process.stderr):
