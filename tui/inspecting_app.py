@@ -27,6 +27,7 @@ from .theming import LoadedThemes
 
 if TYPE_CHECKING:
     from .model.study import Study
+    from .screens.main import MainScreen
     from .widgets.model_pane import ModelPane
 
 FIRST_TICKET = 4_000_000
@@ -107,10 +108,10 @@ class InspectingApp(ConsultingApp):
         super().look_at_run(run)
         self._look_anew()
 
-    def on_model_pane_seen(self, event: ModelPane.Seen) -> None:
-        """Somebody looks: see which checkpoints there are by now."""
-        event.stop()
-        self._look_anew()
+    def on_main_screen_viewed(self, event: MainScreen.Viewed) -> None:
+        """Somebody looks: see which checkpoints there are by now; nothing is read before."""
+        if event.view == "model":
+            self._look_anew()
 
     def _look_anew(self) -> None:
         pane = self.main_screen.model

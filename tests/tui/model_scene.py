@@ -94,6 +94,11 @@ async def looking(
         await stage.until(lambda: stage.app.desk is not None)
         await stage.press("8")
         await read(stage, lambda: study(stage).is_listed)
+        # It may have been drawn before its clock was stopped.
+        rows = pane(stage)._list
+        rows.clock = pane(stage).clock
+        rows.refresh()
+        await stage.pilot.pause()
         yield stage
 
 
@@ -120,7 +125,17 @@ async def read(stage: Stage, is_true: Callable[[], object] = lambda: True) -> No
     def is_done() -> bool:
         # Threads leave their results for the engine, which goes on only if somebody lets it.
         bridge._step()
-        return stage.main.model is not None and bool(is_true()) and study(stage).look is None
+        if stage.main.model is None or pane(stage).study is None:
+            return False
+        known, drawn = study(stage), pane(stage)._drawn
+        is_drawn = drawn is not None and drawn[:2] == (known, known.version)
+        return is_drawn and bool(is_true()) and known.look is None
 
-    await stage.until(is_done)
+    try:
+        await stage.until(is_done)
+    except TimeoutError:
+        view = stage.main.model
+        known = None if view is None else view.study
+        look = None if known is None else known.look
+        raise AssertionError(f"still {view} {known} {look}:\n{stage.text}") from None
     await stage.pilot.pause()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -117,6 +118,12 @@ class MainScreen(JumpingScreen):
     @dataclass
     class PaneMade(Message):
         """There is one more pane."""
+
+        view: str
+
+    @dataclass
+    class Viewed(Message):
+        """Somebody looks at this now."""
 
         view: str
 
@@ -337,8 +344,12 @@ class MainScreen(JumpingScreen):
         pane = self._pane(VIEWS[view]) if VIEWS[view] else None
         if pane is not None and not pane.has_focus_within:
             _focus(pane)
+            # Focus looks up where the pane will be, and what was looked up is news to nobody: it
+            # would hear neither that it is shown nor how large it is.
+            self.call_after_refresh(_tell_size, pane)
         if view == "heat":
             self.want_heat()
+        self.post_message(self.Viewed(view))
 
     def is_viewing(self, view: str) -> bool:
         """True if this pane has the screen to itself."""
@@ -385,6 +396,11 @@ class MainScreen(JumpingScreen):
 
 def _breadth(columns: int) -> str:
     return next(name for least, name in reversed(BREADTHS) if columns >= least)
+
+
+def _tell_size(pane: Widget) -> None:
+    if pane.is_attached and pane.size:
+        pane.post_message(events.Resize(pane.size, pane.virtual_size, pane.container_size))
 
 
 def _focus(pane: Widget) -> None:

@@ -46,9 +46,6 @@ class ModelPane(Pane, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
-    class Seen(Message):
-        """Somebody looks at the pane."""
-
     @dataclass
     class CheckpointChosen(Message):
         """The user wants to see this checkpoint."""
@@ -305,9 +302,8 @@ class ModelPane(Pane, can_focus=True):
         self._redraw()
 
     def on_show(self) -> None:
-        """Somebody looks: only then is anything read."""
+        """Draw what came while nobody looked."""
         self._redraw()
-        self.post_message(self.Seen())
 
     def on_focus(self) -> None:
         """The cursor becomes the one that keys move."""
