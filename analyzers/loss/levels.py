@@ -17,6 +17,8 @@ from ..core.curve import Curve
 from ..core.view import RunView
 
 WINDOWS = 40
+_PER_BEND = 1.4826 / 6.0**0.5
+"""Standard deviation of a level, from the median bend: it has six times the variance."""
 FEW = 24
 """Points below which each is looked at by itself: epochs rather than steps."""
 
@@ -57,6 +59,28 @@ class Shape:
         return max(0.0, self.first - self.best)
 
     @property
+    def hangs_together(self) -> bool:
+        """Whether neighbouring windows err alike, as under a running mean longer than they are."""
+        bends = _bends(self.levels)
+        if len(bends) < 8:
+            return True
+        # One jump must not outweigh all the rest.
+        usual = np.clip(bends, -3 * np.sqrt(6.0) * self.error, 3 * np.sqrt(6.0) * self.error)
+        total = float(usual @ usual)
+        return total <= 0 or float(usual[1:] @ usual[:-1]) / total > -0.5
+
+    def errors_of_rise(self, low: float, high: float) -> float:
+        """A rise in errors of a level, or in shares of it: noise often grows with the loss."""
+        errors = (high - low) / self.error
+        if low <= 0 or not np.all(self.levels > 0):
+            return errors
+        # Noise that does not grow with the loss is the larger share of it where the loss is low.
+        bends = np.abs(_bends(np.log(self.levels)))
+        halves = bends[: len(bends) // 2], bends[len(bends) // 2 :]
+        share = max(float(np.median(half)) for half in halves) * _PER_BEND
+        return max(errors, float(np.log(high / low)) / max(share, self.error / high))
+
+    @property
     def gain(self) -> float:
         """Share of the first level that is gone at the end; negative if it rose."""
         return (self.first - self.last) / abs(self.first) if self.first else 0.0
@@ -89,10 +113,14 @@ def _error(levels: Floats) -> float:
     """Robust deviation of windows from the line through their neighbours."""
     if len(levels) < 5:
         return float(np.median(np.abs(np.diff(levels)))) / 2
+    return float(np.median(np.abs(_bends(levels)))) * _PER_BEND
+
+
+def _bends(levels: Floats) -> Floats:
+    """What is left of the later windows without any line; of noise, 2/3 of it turns back."""
     bends = levels[2:] - 2 * levels[1:-1] + levels[:-2]
     # The steep beginning bends by itself; what the later windows do is noise.
-    calm = bends[len(bends) // 3 :]
-    return float(1.4826 * np.median(np.abs(calm)) / np.sqrt(6.0))
+    return bends[len(bends) // 3 :]
 
 
 def first_level(curve: Curve) -> float:

@@ -7,6 +7,7 @@ Why it matters: every further step makes the model worse than the best checkpoin
 Fires on:
     train/loss: 4>1~0.03*300 1>3~0.05*150
     train/loss: 4>1~0.03*300 9 20 80 300 900 2000*60
+    train/loss: 4>1~0.03*150 1>2~0.05*30 2>8~0.2*30 8>40~2*30 40>200~8*30 200>1000~40*30
     train/loss: 3.76 1.9 0.9 0.5 0.3 0.2 0.16 0.19 0.24 0.31
 Stays quiet:
     train/loss: 4>1~0.03*300 1~0.03*300
@@ -28,6 +29,7 @@ from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.excursions import Excursion, backdate
 from ..core.finding import Basis, Finding, Severity, times
+from ..core.hinge import is_raised, rise_begins
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import FEW, Shape, shape_of
@@ -78,13 +80,18 @@ class LossDivergence:
         # Losses wander by a little of what they have won; a little must be very clear.
         is_little = rise < 0.1 * shape.fall or now < 1.3 * abs(reference)
         needed = self.very_sure if is_little else self.sure
-        # Means over many points hide how much the loss really wanders.
-        slack = 4.0 if view.facts.is_smoothed(curve) else 1.0
-        if rise < slack * needed * shape.error:
+        # Means over many points hide how much the loss really wanders, and begin anew with an
+        # epoch; a clear rise may count if they are shorter than a window.
+        slack = 1.0
+        if view.facts.is_smoothed(curve):
+            slack = 4.0 if is_little or shape.hangs_together else 1.5
+        if shape.errors_of_rise(reference, now) < slack * needed:
             return False
-        # A level that was there before for as long is how this loss wanders.
+        # A level that was there before for as long is how this loss wanders. What grows without
+        # end was far lower a moment before; a rise beyond all that was won counts as that much.
         later = levels[shape.best_window :]
-        return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * rise
+        enough = min(rise, max(abs(reference), shape.fall))
+        return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * enough
 
     def _rises_over_epochs(
         self, levels: np.ndarray[tuple[int], np.dtype[np.float64]], shape: Shape
@@ -150,8 +157,29 @@ class LossDivergence:
         for excursion in curve.excursions:
             stays = excursion.end is None or excursion.points > 100
             if after <= excursion.start and stays:
-                return min(onset, self._foot(curve, excursion, after))
-        return onset
+                onset = min(onset, self._foot(curve, excursion, after))
+                break
+        return self._turn(curve, shape, after, onset)
+
+    def _turn(self, curve: Curve, shape: Shape, best: int, noticed: int) -> int:
+        """What leaves the noise at one point began to rise before it, unless it jumped there."""
+        reference = min(shape.best, shape.first)
+        half = 0.5 * (shape.last - reference)
+        around = curve.y[max(0, noticed - 8) : noticed], curve.y[noticed : noticed + 8]
+        before, behind = (float(np.median(part)) if len(part) else np.nan for part in around)
+        later = shape.levels[shape.best_window :]
+        high = shape.best_window + int(np.argmax(later >= reference + half))
+        ends = shape.starts[min(high + 1, len(shape.starts) - 1)]
+        risen = int(np.searchsorted(curve.x, ends))
+        if behind - before >= half or risen - best < FEW:
+            return noticed
+        first = max(0, best - (risen - best) // 2)
+        values = curve.y[first:risen]
+        scaled = np.log(values) if np.all(values > 0) else values
+        turn = rise_begins(scaled)
+        if turn is None or not is_raised(scaled[:turn], scaled[turn : noticed - first]):
+            return noticed
+        return max(first + turn, best)
 
     def _foot(self, curve: Curve, excursion: Excursion, after: int) -> int:
         """Where an excursion began: a jump at its first point, a climb before it was noticed."""
