@@ -24,6 +24,7 @@ from ..core.clues import gradient_growth_before, loss_growth_before
 from ..core.finding import Basis
 from ..core.recording import first_bad
 from ..core.registry import cause
+from ..core.sudden import sudden_break
 from ..gradients.calm import calmly
 from ..gradients.stated import half_precision
 
@@ -66,8 +67,11 @@ class NumericalInstability:
             if fall is not None and fall.number("floor"):
                 yield case.because(fall, 0.2)
             return
-        yield from self._calm_before(case, step)
-        yield from self._in_the_model(case, step)
+        seen = list(self._in_the_model(case))
+        # Where a probe saw it happen, growth of a few times is the noise of any training.
+        calm = self._calm_before(case, step)
+        yield from (clue for clue in calm if clue.weight > 0 or not _outweighs(seen))
+        yield from seen
         hidden = case.get("nan_gradients")
         if hidden is not None and hidden.number("lasting"):
             yield case.because(hidden, 0.35)
@@ -92,19 +96,20 @@ class NumericalInstability:
             if broken is not None:
                 yield case.because(broken, 0.25)
 
-    def _in_the_model(self, case: Case, step: float | None) -> Iterator[Clue]:
+    def _in_the_model(self, case: Case) -> Iterator[Clue]:
         """A probe saw which layer made finite inputs into NaN, or that they never were finite."""
         bad = first_bad(case.view)
         if bad is None:
             return
+        is_sudden = sudden_break(case) is not None
         if bad.origin.kind == "input":
             yield Clue(-0.85, bad.evidence)
         elif bad.origin.kind in ("activation", "gradient"):
             # What grows overflows in some layer, too, and that layer is not to blame.
-            grown = gradient_growth_before(case, step)
-            rising = loss_growth_before(case, step)
-            grew = (grown is not None and grown.value >= 2) or (rising and rising.value >= 4)
-            yield Clue(0.25 if grew else 0.85, bad.evidence, "probe")
+            yield Clue(0.85 if is_sudden else 0.25, bad.evidence, "probe")
+        elif is_sudden:
+            # Behind the last layer are the loss and its labels.
+            yield Clue(0.5, bad.evidence, "probe")
 
     def issue(self, case: Case) -> str:
         """One sentence with the step, and the operation if it is known."""
@@ -166,6 +171,10 @@ class NumericalInstability:
                 "grad_norm per step: calm before the NaN means a singular operation or a bad "
                 "batch, growth means the learning rate"
             )
+
+
+def _outweighs(seen: list[Clue]) -> bool:
+    return any(clue.weight >= 0.5 for clue in seen)
 
 
 def _is_statistics_over_one(case: Case) -> bool:

@@ -6,7 +6,7 @@ A probe says which layer each column measures, so nothing here is guessed from n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -112,6 +112,8 @@ class FirstBad:
     placed: PlacedEvent
     saw_outputs: bool = True
     """False on a step of which only gradients are known."""
+    is_loss_finite: bool = False
+    """True if the log shows a number for the loss of that very step."""
 
     @property
     def step(self) -> float | None:
@@ -123,6 +125,9 @@ class FirstBad:
     def where(self) -> str:
         """The place in words."""
         layer = self.origin.layer
+        if self.origin.kind == "loss" and self.is_loss_finite:
+            # Clipping multiplies all of them by one number: a single NaN is everywhere then.
+            return "in all gradients at once, after a finite loss (clipping spreads it to all)"
         if self.origin.kind == "loss" and not self.saw_outputs:
             return "in all gradients at once (outputs were not recorded then)"
         return {
@@ -145,6 +150,22 @@ def _saw_outputs(view: RunView, placed: PlacedEvent) -> bool:
     return any(bool(np.any(s.axis("step") == placed.event.step)) for s in outputs)
 
 
+def place_of(curve: Curve, step: float) -> int:
+    """The place of a recorded step in a curve of a log, whose loop may count from 0."""
+    counts_from_0 = len(curve) > 1 and curve.axis_name == "step" and curve.x[0] == 0
+    counts_from_0 = counts_from_0 and curve.spacing == 1
+    return int(np.searchsorted(curve.x, step - 1 if counts_from_0 else step))
+
+
+def _is_loss_finite(view: RunView, step: float | None) -> bool:
+    """True if each step's loss is logged, and that of a step is a number."""
+    loss = view.curve("train/loss")
+    if loss is None or step is None or loss.axis_name != "step" or loss.spacing != 1:
+        return False
+    at = place_of(loss, step)
+    return at < len(loss) and bool(np.isfinite(loss.y[at]))
+
+
 def first_bad(view: RunView, by: float | None = None, slack: float = 0.0) -> FirstBad | None:
     """Where the first value that is not finite was seen; None unless a probe saw one by a step.
 
@@ -156,6 +177,7 @@ def first_bad(view: RunView, by: float | None = None, slack: float = 0.0) -> Fir
         if origin is None:
             continue
         found = FirstBad(origin, placed, _saw_outputs(view, placed))
+        found = replace(found, is_loss_finite=_is_loss_finite(view, found.step))
         late = 0.0 if origin.kind == "weight" else slack
         return found if by is None or found.step is None or found.step <= by + late else None
     return None

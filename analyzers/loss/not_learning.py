@@ -99,9 +99,11 @@ class NotLearning:
         )
 
     def _had_its_chance(self, view: RunView, curve: Curve) -> bool:
-        if len(curve) < self.least_points or not begins_at_start(curve):
+        _, ends, _, _, _, counts = curve.bins
+        # Values that are not finite are no chance to learn, however many there are.
+        if int(counts.sum()) < self.least_points or not begins_at_start(curve):
             return False
-        steps = float(curve.x[-1] - curve.x[0])
+        steps = float(ends[counts > 0][-1] - curve.x[0])
         if curve.axis_name == "step" and steps < self.least_steps:
             return False
         if is_warming_up(view, curve):

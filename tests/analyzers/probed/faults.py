@@ -8,7 +8,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from .trained import CLASSES, WIDTH, Training, adam, deep, points, sgd
+from .trained import (
+    CLASSES,
+    WIDTH,
+    WORDS,
+    Training,
+    adam,
+    deep,
+    points,
+    sentences,
+    sgd,
+)
 
 
 class Halting(nn.Module):
@@ -180,6 +190,60 @@ def nan_in_backward() -> Training:
         model.is_wrong = step >= 60
 
     return Training(model, sgd(model), before=spoil)
+
+
+class Slopeless(torch.autograd.Function):
+    """Passes everything on; its gradient is NaN if it is told so."""
+
+    @staticmethod
+    def forward(context: Any, x: Tensor, is_wrong: bool) -> Tensor:
+        context.is_wrong = is_wrong
+        return x.clone()
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return (gradient * torch.nan if context.is_wrong else gradient), None
+
+
+class Reader(nn.Module):
+    """A recurrent classifier, whose gradients grow once it begins to learn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.words = nn.Embedding(WORDS, WIDTH)
+        self.memory = nn.LSTM(WIDTH, 24, batch_first=True)
+        self.summary = nn.Linear(24, 24)
+        self.answer = nn.Linear(24, CLASSES)
+        self.is_wrong = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.summary(self.memory(self.words(x))[0][:, -1])
+        x = Slopeless.apply(x, self.is_wrong)  # type: ignore[no-untyped-call]
+        logits: Tensor = self.answer(torch.tanh(x))
+        return logits
+
+
+def nan_in_backward_of_a_reader() -> Training:
+    model = Reader()
+
+    def spoil(step: int) -> None:
+        model.is_wrong = step >= 60
+
+    return Training(
+        model, adam(model), steps=80, every=10, batches=sentences, before=spoil, logs_norm=True
+    )
+
+
+def nan_spread_by_clipping() -> Training:
+    training = nan_in_backward_of_a_reader()
+    training.clip = 1.0
+    return training
+
+
+def never_cleared() -> Training:
+    model = deep(3, nn.Tanh)
+    return Training(model, sgd(model, 0.05), clears=False, logs_norm=True)
 
 
 def nan_in_data() -> Training:

@@ -147,6 +147,32 @@ def test_a_slope_that_is_infinite_is_followed_to_its_layer(judge: Judge) -> None
     assert judged.best == "numerical_instability"
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_layer_seen_to_break_outweighs_gradients_that_grew(judge: Judge, *, alone: bool) -> None:
+    judged = judge("nan_in_backward_of_a_reader", alone=alone)
+    found = judged.finding("nan_gradients")
+    assert "in the gradient of layer summary at step 60" in found.title
+    assert judged.best == "numerical_instability"
+    assert "layer summary computes something without a finite slope" in (
+        judged.diagnosis.root_causes[0].issue
+    )
+    rivals = {cause.id: cause.confidence for cause in judged.diagnosis.root_causes[1:]}
+    assert "missing_zero_grad" not in rivals
+    assert max(rivals.values(), default=0.0) < 0.5 * judged.diagnosis.root_causes[0].confidence
+
+
+def test_a_nan_that_clipping_spread_is_not_laid_on_the_loss(judge: Judge) -> None:
+    judged = judge("nan_spread_by_clipping")
+    assert judged.finding("nan_loss").title.endswith(
+        "in all gradients at once, after a finite loss (clipping spreads it to all) at step 60"
+    )
+    assert judged.best == "numerical_instability"
+
+
+def test_gradients_that_are_never_cleared_are_told_from_ordinary_growth(judge: Judge) -> None:
+    assert judge("never_cleared").best == "missing_zero_grad"
+
+
 def test_a_nan_in_the_data_is_told_from_one_that_a_layer_made(judge: Judge) -> None:
     judged = judge("nan_in_data")
     assert "in the data, before the first layer (0)" in judged.finding("nan_loss").title
