@@ -14,7 +14,7 @@ from mltd.runs.event import EventKind
 from mltd.runs.formats.probe_events import Origin, origin_of
 from mltd.runs.series import Series
 from mltd.runs.statements import Statement, StatementKind
-from mltd.runs.statements.statement import FROZEN, LEFT_OUT
+from mltd.runs.statements.statement import FROZEN, LEFT_OUT, TRAINED, UNREACHED
 
 from .curve import Curve
 from .finding import Evidence, EvidenceKind
@@ -63,13 +63,26 @@ class Recording:
 
     @property
     def left_out(self) -> list[str]:
-        """Layers that could learn and are in no optimizer."""
-        return [layer for layer, stated in self.stated.items() if stated.text == LEFT_OUT]
+        """Layers that get a gradient and are in no optimizer."""
+        return self._with(LEFT_OUT)
+
+    @property
+    def unreached(self) -> list[str]:
+        """Layers that could learn, get no gradient and are in no optimizer."""
+        return self._with(UNREACHED)
+
+    @property
+    def trained(self) -> list[str]:
+        """Layers that an optimizer holds."""
+        return self._with(TRAINED)
 
     @property
     def frozen(self) -> list[str]:
         """Layers that are told not to learn."""
-        return [layer for layer, stated in self.stated.items() if stated.text == FROZEN]
+        return self._with(FROZEN)
+
+    def _with(self, state: str) -> list[str]:
+        return [layer for layer, stated in self.stated.items() if stated.text == state]
 
     def said_of(self, layer: str) -> Evidence:
         """What the header says about a layer, as evidence."""

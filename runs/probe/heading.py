@@ -45,6 +45,14 @@ def heading(
     }
     if unoptimized:
         header["unoptimized"] = unoptimized
+        # A part that runs under no_grad() is left out on purpose; with gradients it was forgotten.
+        unreached = [
+            layer.name
+            for layer in layers.in_order()
+            if layer.name in unoptimized and all(t.grad is None for t in layer.tensors())
+        ]
+        if unreached:
+            header["unreached"] = unreached
     skipped = {layer.name: layer.skipped for layer in layers.layers if layer.skipped}
     if skipped:
         header["skipped"] = skipped

@@ -21,8 +21,9 @@ class StatementKind(StrEnum):
 
 
 TRAINED, FROZEN, LEFT_OUT = "trained", "frozen", "not in the optimizer"
-LAYER_STATES = (TRAINED, FROZEN, LEFT_OUT)
-"""What becomes of a layer: left out is what could learn, and is in no optimizer."""
+UNREACHED = "not in the optimizer, and without a gradient"
+LAYER_STATES = (TRAINED, FROZEN, LEFT_OUT, UNREACHED)
+"""What becomes of a layer: left out is what could learn, gets a gradient and is in no optimizer."""
 
 
 @dataclass(frozen=True, slots=True)

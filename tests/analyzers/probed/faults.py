@@ -122,10 +122,67 @@ def saturated() -> Training:
     return Training(model, sgd(model, 0.01))
 
 
+def half_saturated() -> Training:
+    model = deep(3, nn.Tanh)
+    with torch.no_grad():
+        model[2].weight.mul_(20.0)  # type: ignore[operator]
+    return Training(model, sgd(model, 0.02))
+
+
+def half_saturated_and_stuck() -> Training:
+    model = deep(3, nn.Sigmoid)
+    with torch.no_grad():
+        model[2].weight.mul_(60.0)  # type: ignore[operator]
+    return Training(model, sgd(model, 0.1))
+
+
 def left_out() -> Training:
     model = deep(3, nn.ReLU)
     kept = [p for name, p in model.named_parameters() if not name.startswith("2.")]
     return Training(model, torch.optim.Adam(kept, 3e-3))
+
+
+class Severed(nn.Module):
+    """Its first half is cut off from the loss by a detach() that somebody forgot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.stem = nn.Linear(WIDTH, 32)
+        self.trunk = nn.Linear(32, 32)
+        self.branch = nn.Linear(32, 32)
+        self.neck = nn.Linear(32, 32)
+        self.head = nn.Linear(32, CLASSES)
+        self.spare = nn.Linear(32, CLASSES)
+        self.cut_at = "trunk"
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = torch.relu(self.trunk(torch.relu(self.stem(x))))
+        x = x.detach() if self.cut_at == "trunk" else x
+        side = torch.relu(self.branch(x))
+        x = torch.relu(self.neck(x)) + (side.detach() if self.cut_at == "branch" else side)
+        logits: Tensor = self.head(x)
+        return logits
+
+
+def severed() -> Training:
+    model = Severed()
+    return Training(model, adam(model))
+
+
+def severed_branch() -> Training:
+    model = Severed()
+    model.cut_at = "branch"
+    return Training(model, adam(model))
+
+
+def severed_later() -> Training:
+    model = Severed()
+
+    def cut(step: int) -> None:
+        model.cut_at = "branch" if step > 60 else ""
+
+    return Training(model, sgd(model), before=cut)
 
 
 def too_slow() -> Training:

@@ -146,6 +146,26 @@ def convolutions() -> Training:
     return Training(model, adam(model))
 
 
+class Features(nn.Module):
+    """A part that is never differentiated, and a head on what it puts out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.backbone = deep(2, nn.ReLU, 64)
+        self.head = nn.Linear(CLASSES, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.no_grad():
+            x = self.backbone(x)
+        logits: Tensor = self.head(x)
+        return logits
+
+
+def fixed_features() -> Training:
+    model = Features()
+    return Training(model, torch.optim.Adam(model.head.parameters(), 3e-2))
+
+
 def unfrozen_later() -> Training:
     model = deep(3, nn.ReLU)
     first = list(model[0].parameters())

@@ -70,6 +70,24 @@ def test_an_explosion_names_the_layer_and_the_step(judge: Judge) -> None:
     assert judged.best == "lr_too_high"
 
 
+def test_half_saturated_is_information_while_the_loss_falls(judge: Judge) -> None:
+    judged = judge("half_saturated")
+    found = judged.finding("saturated_units")
+    assert (found.severity, found.first_step) == (Severity.INFO, 1)
+    assert found.details["layer"] == "3"
+    assert 0.5 <= found.number("share") < 0.9
+    assert "of the outputs of layer 3 are saturated since step 1; loss falls" in found.title
+    assert judged.diagnosis.status == "healthy"
+
+
+def test_half_saturated_is_alarming_if_the_loss_stays(judge: Judge) -> None:
+    judged = judge("half_saturated_and_stuck")
+    found = judged.finding("saturated_units")
+    assert (found.severity, found.details["layer"]) == (Severity.WARNING, "3")
+    assert found.number("share") < 0.9
+    assert judged.best == "saturating_activations"
+
+
 def test_dead_units_name_the_layer(judge: Judge) -> None:
     judged = judge("dead")
     found = judged.finding("dead_units")
@@ -96,6 +114,33 @@ def test_a_layer_that_is_not_in_the_optimizer_is_named(judge: Judge) -> None:
     assert found.severity is Severity.WARNING
     assert found.confidence <= 0.95
     assert judged.best == "frozen_parameters"
+
+
+def test_layers_behind_which_the_gradient_is_cut_are_named_with_both_explanations(
+    judge: Judge,
+) -> None:
+    judged = judge("severed")
+    found = judged.finding("frozen_layers")
+    assert "(stem, trunk)" in found.title
+    assert "detach() behind trunk" in found.title
+    assert "under no_grad()" in found.title
+    assert (found.severity, found.first_step) == (Severity.WARNING, 1)
+    assert judged.best == "frozen_parameters"
+
+
+def test_a_branch_that_gets_no_gradient_is_not_taken_for_a_fixed_part(judge: Judge) -> None:
+    found = judge("severed_branch").finding("frozen_layers")
+    assert found.title.startswith("layer branch is in the optimizer but gets no gradient: ")
+    assert "under no_grad() and" not in found.title
+    assert found.severity is Severity.WARNING
+
+
+def test_a_layer_that_loses_its_gradient_later_lost_it_then(judge: Judge) -> None:
+    found = judge("severed_later").finding("frozen_layers")
+    assert "branch" in found.title
+    assert found.first_step is not None
+    assert 60 < found.first_step <= 60 + INTERVAL
+    assert found.is_alarm
 
 
 @pytest.mark.parametrize("alone", [False, True])

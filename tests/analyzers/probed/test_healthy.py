@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mltd.analyzers.core.finding import Severity
+
 from .conftest import Judge
 
 HEALTHY = (
@@ -24,3 +26,14 @@ def test_a_healthy_model_is_left_alone(judge: Judge, name: str) -> None:
 def test_nor_does_its_recording_alone_raise_an_alarm(judge: Judge, name: str) -> None:
     diagnosis = judge(name, alone=True).diagnosis
     assert (diagnosis.findings, diagnosis.problems) == ((), ())
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_part_that_is_never_differentiated_is_information(judge: Judge, *, alone: bool) -> None:
+    diagnosis = judge("fixed_features", alone=alone).diagnosis
+    (found,) = [one for one in diagnosis.findings if one.id == "frozen_layers"]
+    assert found.severity is Severity.INFO
+    assert found.title.startswith("3 of 4 layers (backbone.0, backbone.2, backbone.4) are not in")
+    assert "no gradient reaches them" in found.title
+    assert "computed" not in found.title
+    assert diagnosis.status == "healthy"
