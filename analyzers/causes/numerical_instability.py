@@ -120,6 +120,8 @@ class NumericalInstability:
                 return f"{named['op']} has no finite gradient{where}"
         bad = first_bad(case.view)
         if bad is not None and bad.origin.kind in ("activation", "gradient"):
+            if bad.origin.behind:
+                return f"something {bad.where} has no finite value{where}"
             side = "slope" if bad.origin.kind == "gradient" else "value"
             return f"layer {bad.origin.layer} computes something without a finite {side}{where}"
         return f"an operation is evaluated where it has no finite value or slope{where}"

@@ -143,6 +143,8 @@ class FirstBad:
             return "in all gradients at once, after a finite loss (clipping spreads it to all)"
         if self.origin.kind == "loss" and not self.saw_outputs:
             return "in all gradients at once (outputs were not recorded then)"
+        if self.origin.behind:
+            return f"between layer {self.origin.behind} and layer {layer}"
         return {
             "input": f"in the data, before the first layer ({layer})",
             "activation": f"in the output of layer {layer}",

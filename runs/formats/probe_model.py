@@ -23,6 +23,11 @@ def statements_of(
         if count > 0:
             text = f"{count:,.0f} parameters" + (" are trainable" if subject != "total" else "")
             yield Statement(StatementKind.PARAMETERS, subject, count, text, line)
+    tables = _named(header.get("embeddings"))
+    inside = sum(size for layer, size in zip(layers, sizes, strict=False) if layer in tables)
+    if inside > 0:
+        largest = max(tables.intersection(layers), key=lambda layer: sizes[layers.index(layer)])
+        yield Statement(StatementKind.PARAMETERS, "embedding", inside, largest, line)
     if len(layers) > MOST_LAYERS:
         return
     left_out, unreached = (_named(header.get(key)) for key in ("unoptimized", "unreached"))

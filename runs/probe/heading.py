@@ -53,6 +53,10 @@ def heading(
         ]
         if unreached:
             header["unreached"] = unreached
+    tables = (torch.nn.Embedding, torch.nn.EmbeddingBag)
+    embeddings = [layer.name for layer in layers.in_order() if isinstance(layer.module(), tables)]
+    if embeddings:
+        header["embeddings"] = embeddings
     skipped = {layer.name: layer.skipped for layer in layers.layers if layer.skipped}
     if skipped:
         header["skipped"] = skipped

@@ -94,9 +94,13 @@ def describe(
     *,
     layers: int,
     buffer: str = "",
+    behind: str = "",
 ) -> dict[str, object]:
     """What is not finite, and where it began; layers are given in forward order."""
-    found: dict[str, object] = {"first": _origin(activations, gradients, weights, layers, buffer)}
+    first = _origin(activations, gradients, weights, layers, buffer)
+    if behind and first["kind"] == "activation":
+        first["behind"] = behind
+    found: dict[str, object] = {"first": first}
     if activations:
         named = [[name, *counts] for name, counts in activations.items()]
         found["activations"] = {"count": len(named), "modules": named[:MOST_NAMED]}

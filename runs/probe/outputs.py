@@ -35,6 +35,8 @@ class Seen:
     """The value of `total`, when it has been transferred."""
     nans: int = 0
     infs: int = 0
+    came_behind: str = ""
+    """The module before it, if what it got from there was not finite; only CPUs tell."""
     version: tuple[int, int] = (0, 0)
     """Where the output is in memory, and how often it had been changed there."""
     behind: Tensor | None = None

@@ -10,7 +10,8 @@ class StatementKind(StrEnum):
     """What statements can be about."""
 
     PARAMETERS = "parameters"
-    """How many the model has; `subject` is total, trainable, frozen or rank."""
+    """How many the model has; `subject` is total, trainable, frozen or rank, or embedding: those of
+    its tables, `text` being the largest."""
     DEVICE = "device"
     """An accelerator: `subject` is its name, `value` its bytes; either may be missing."""
     PEAK = "peak"

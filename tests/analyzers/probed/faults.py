@@ -190,6 +190,20 @@ def too_slow() -> Training:
     return Training(model, adam(model, 1e-8))
 
 
+def hardly_any_rate() -> Training:
+    model = deep(2, nn.ReLU)
+    return Training(model, adam(model, 1e-10))
+
+
+def saturated_by_the_rate() -> Training:
+    model = deep(3, nn.Tanh)
+
+    def raise_rate(step: int) -> float:
+        return 1.0 if step < 60 else 3000.0
+
+    return Training(model, sgd(model, 0.05), every=1, steps=100, schedule=raise_rate)
+
+
 def too_fast() -> Training:
     model = deep(2, nn.ReLU)
     others = [p for name, p in model.named_parameters() if not name.startswith("2.")]
@@ -219,6 +233,32 @@ def nan_between_records() -> Training:
 
     training.before = spoil
     return training
+
+
+class Between(nn.Module):
+    """From a step on, a logarithm of what may be negative, between two of its layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.norm = nn.BatchNorm1d(WIDTH)
+        self.first = nn.Linear(WIDTH, WIDTH)
+        self.second = nn.Linear(WIDTH, CLASSES)
+        self.is_wrong = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.first(self.norm(x))
+        logits: Tensor = self.second(torch.log(x) if self.is_wrong else torch.relu(x))
+        return logits
+
+
+def nan_between_layers() -> Training:
+    model = Between()
+
+    def spoil(step: int) -> None:
+        model.is_wrong = step >= 60
+
+    return Training(model, sgd(model), before=spoil)
 
 
 class Root(nn.Module):
@@ -313,6 +353,39 @@ def nan_in_data() -> Training:
         return x, y
 
     return Training(model, sgd(model), batches=spoiled)
+
+
+class Uncertain(nn.Module):
+    """Says what it expects and how sure it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.body = nn.Linear(WIDTH, 32)
+        self.mean = nn.Linear(32, CLASSES)
+        self.log_variance = nn.Linear(32, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = functional.gelu(self.body(x))
+        return torch.stack([self.mean(x), self.log_variance(x)])
+
+
+def likelihood(out: Tensor, y: Tensor) -> Tensor:
+    wrong = (functional.one_hot(y, CLASSES) - out[0]) ** 2
+    return (wrong * torch.exp(-out[1]) + out[1]).mean()
+
+
+def collapsed_variance() -> Training:
+    """A head that is lost after the loss had fallen, and whose loss costs something."""
+    model = Uncertain()
+
+    def spoil(step: int) -> None:
+        if step == 60:
+            with torch.no_grad():
+                model.log_variance.weight.zero_()
+            model.log_variance.weight.requires_grad_(False)
+
+    return Training(model, adam(model, 2e-3), loss=likelihood, before=spoil)
 
 
 def collapsed_head() -> Training:

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from .trained import CLASSES, WIDTH, Training, adam, deep, sgd
+from .trained import CLASSES, WIDTH, WORDS, Training, adam, deep, sentences, sgd
 
 
 class Blocks(nn.Module):
@@ -164,6 +164,25 @@ class Features(nn.Module):
 def fixed_features() -> Training:
     model = Features()
     return Training(model, torch.optim.Adam(model.head.parameters(), 3e-2))
+
+
+class Table(nn.Module):
+    """Nearly all of it is a table of vectors, whatever that is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.rows = nn.EmbeddingBag(WORDS, 400)
+        self.head = nn.Linear(400, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits: Tensor = self.head(self.rows(x))
+        return logits
+
+
+def mostly_a_table() -> Training:
+    model = Table()
+    return Training(model, adam(model, 1e-2), batches=sentences)
 
 
 def unfrozen_later() -> Training:

@@ -152,6 +152,21 @@ def test_a_rate_that_is_far_too_small_shows_in_the_updates(judge: Judge, *, alon
     assert judged.best == "lr_too_low"
 
 
+def test_weights_that_move_a_little_are_not_frozen(judge: Judge) -> None:
+    judged = judge("hardly_any_rate")
+    assert judged.finding("update_ratio").details["kind"] == "small"
+    assert "frozen_layers" not in {one.id for one in judged.diagnosis.findings}
+    assert judged.best == "lr_too_low"
+
+
+def test_units_that_saturate_after_a_jump_of_the_rate_are_its_consequence(judge: Judge) -> None:
+    judged = judge("saturated_by_the_rate")
+    found = judged.finding("saturated_units")
+    assert found.first_step is not None
+    assert found.first_step > 60
+    assert judged.best in ("lr_schedule", "lr_too_high")
+
+
 def test_a_rate_that_is_far_too_large_names_the_layer(judge: Judge) -> None:
     judged = judge("too_fast")
     found = judged.finding("update_ratio")
@@ -170,6 +185,15 @@ def test_a_nan_is_followed_to_the_layer_that_made_it(judge: Judge) -> None:
     assert judged.best == "numerical_instability"
     assert "layer second" in judged.diagnosis.root_causes[0].issue
     assert "nan_gradients" not in {one.id for one in judged.diagnosis.findings}
+
+
+def test_a_nan_between_two_layers_is_laid_on_neither(judge: Judge) -> None:
+    judged = judge("nan_between_layers")
+    assert judged.finding("nan_loss").title.endswith(
+        "first seen between layer first and layer second at step 60"
+    )
+    assert judged.best == "numerical_instability"
+    assert "between layer first and layer second" in judged.diagnosis.root_causes[0].issue
 
 
 def test_without_a_log_the_gradients_tell_of_the_nan(judge: Judge) -> None:
@@ -229,5 +253,13 @@ def test_a_head_that_says_the_same_for_all_is_named(judge: Judge) -> None:
     judged = judge("collapsed_head")
     found = judged.finding("degenerate_variance")
     assert found.title.startswith("layer gate says the same for every example since step 60")
+    assert (found.severity, found.first_step) == (Severity.WARNING, 60)
+    assert judged.best == "zero_variance_head"
+
+
+def test_a_head_that_is_lost_after_the_loss_had_fallen_is_alarming(judge: Judge) -> None:
+    judged = judge("collapsed_variance")
+    found = judged.finding("degenerate_variance")
+    assert found.title.startswith("layer log_variance says the same for every example since")
     assert (found.severity, found.first_step) == (Severity.WARNING, 60)
     assert judged.best == "zero_variance_head"

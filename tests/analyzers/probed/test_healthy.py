@@ -37,3 +37,12 @@ def test_a_part_that_is_never_differentiated_is_information(judge: Judge, *, alo
     assert "no gradient reaches them" in found.title
     assert "computed" not in found.title
     assert diagnosis.status == "healthy"
+
+
+def test_a_model_that_is_mostly_a_table_is_worth_knowing(judge: Judge) -> None:
+    diagnosis = judge("mostly_a_table").diagnosis
+    (found,) = [one for one in diagnosis.findings if one.id == "param_imbalance"]
+    assert found.severity is Severity.INFO
+    assert found.title == "92% of the 20,804 parameters are in the embedding (rows)"
+    assert found.evidence[0].ref == "mltd-probe.jsonl:1"
+    assert diagnosis.status == "healthy"
