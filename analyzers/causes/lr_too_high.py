@@ -35,7 +35,7 @@ from ..core.fixes import (
     shown,
 )
 from ..core.registry import cause
-from ..core.sudden import sudden_break
+from ..core.sudden import leap_before, sudden_break
 
 _BREAKS = ("nan_loss", "loss_divergence", "exploding_gradients", "loss_spike")
 
@@ -95,6 +95,9 @@ class LearningRateTooHigh:
         rising = loss_growth_before(case, case.onset("nan_loss"))
         if case.has("nan_loss") and rising is not None:
             yield Clue(0.35 if rising.value > 5 else -0.4, rising.evidence)
+        leap = leap_before(case)
+        if leap is not None and case.has("nan_loss", "nan_gradients"):
+            yield Clue(0.75, leap, "probe")
         growing = goes_on_growing(case, step)
         if growing is not None and growing.value > 1.5:
             yield Clue(0.35, growing.evidence)

@@ -24,7 +24,7 @@ from ..core.clues import gradient_growth_before, loss_growth_before
 from ..core.finding import Basis
 from ..core.recording import first_bad
 from ..core.registry import cause
-from ..core.sudden import sudden_break
+from ..core.sudden import leap_before, sudden_break
 from ..gradients.calm import calmly
 from ..gradients.stated import half_precision
 
@@ -107,6 +107,9 @@ class NumericalInstability:
         elif bad.origin.kind in ("activation", "gradient"):
             # What grows overflows in some layer, too, and that layer is not to blame.
             yield Clue(0.85 if is_sudden else 0.25, bad.evidence, "probe")
+            leap = leap_before(case)
+            if leap is not None:
+                yield Clue(-0.6, leap)
         elif is_sudden:
             # Behind the last layer are the loss and its labels.
             yield Clue(0.5, bad.evidence, "probe")

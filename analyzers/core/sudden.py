@@ -10,6 +10,7 @@ import numpy as np
 
 from .case import Case
 from .curve import Curve
+from .finding import Evidence
 from .recording import FirstBad, first_bad, place_of, recordings
 
 MOST_LOSS = 3.0
@@ -34,8 +35,21 @@ def sudden_break(case: Case) -> FirstBad | None:
         for curve in case.view.curves(role)[:2]:
             if _grew(curve, bad.step, most):
                 return None
-    moved = (recording.total("update_ratio") for recording in recordings(case.view))
-    return None if any(_leapt(curve, bad.step) for curve in moved if curve is not None) else bad
+    return None if leap_before(case) is not None else bad
+
+
+def leap_before(case: Case) -> Evidence | None:
+    """A step just before the break that moved the weights by more than their own length."""
+    bad = first_bad(case.view)
+    if bad is None or bad.step is None:
+        return None
+    for recording in recordings(case.view):
+        curve = recording.total("update_ratio")
+        at = place_of(curve, bad.step) if curve is not None else 0
+        near = curve.y[max(0, at - NEAR) : at] if curve is not None else np.empty(0)
+        if curve is not None and np.any(near > MOST_UPDATE):
+            return curve.evidence(max(0, at - NEAR), at - 1)
+    return None
 
 
 def _grew(curve: Curve, step: float, most: float) -> bool:
@@ -51,9 +65,3 @@ def _grew(curve: Curve, step: float, most: float) -> bool:
     near = min(NEAR, len(before) - 1)
     usual = float(before[:-near].max())
     return usual > 0 and float(before[-near:].max()) > most * usual
-
-
-def _leapt(curve: Curve, step: float) -> bool:
-    at = place_of(curve, step)
-    before = curve.y[max(0, at - NEAR) : at]
-    return bool(np.any(before > MOST_UPDATE))

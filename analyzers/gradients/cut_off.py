@@ -39,14 +39,15 @@ class CutOff:
     @property
     def reason(self) -> str:
         """What it can come from; the recording does not tell these apart."""
+        them = "it" if len(self.layers) == 1 else "them"
         if not self.is_used:
-            return "nothing calls them"
+            return f"nothing calls {them}"
         if self.is_front:
             return (
                 f"a detach() behind {self.layers[-1]}, or a part that runs under no_grad() and "
                 "need not be in the optimizer"
             )
-        return "a detach(), no_grad() or an operation without a gradient cuts them off"
+        return f"a detach(), no_grad() or an operation without a gradient cuts {them} off"
 
 
 def cut_off_layers(view: RunView) -> CutOff | None:

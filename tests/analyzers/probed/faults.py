@@ -204,6 +204,19 @@ def saturated_by_the_rate() -> Training:
     return Training(model, sgd(model, 0.05), every=1, steps=100, schedule=raise_rate)
 
 
+def leaps_into_nan() -> Training:
+    model = deep(4, nn.ReLU, 32)
+    return Training(model, adam(model, 1e10), every=1, steps=40)
+
+
+def bounded_head() -> Training:
+    """Huge values before a tanh that is the answer: its outputs vary as far as they can."""
+    model = nn.Sequential(*deep(2, nn.Identity), nn.Tanh())
+    with torch.no_grad():
+        model[2].weight.mul_(1e6)  # type: ignore[operator]
+    return Training(model, sgd(model, 1e-3))
+
+
 def too_fast() -> Training:
     model = deep(2, nn.ReLU)
     others = [p for name, p in model.named_parameters() if not name.startswith("2.")]

@@ -126,6 +126,7 @@ def test_layers_behind_which_the_gradient_is_cut_are_named_with_both_explanation
     assert "under no_grad()" in found.title
     assert (found.severity, found.first_step) == (Severity.WARNING, 1)
     assert judged.best == "frozen_parameters"
+    assert "no gradient reaches stem, trunk" in judged.diagnosis.root_causes[0].issue
 
 
 def test_a_branch_that_gets_no_gradient_is_not_taken_for_a_fixed_part(judge: Judge) -> None:
@@ -230,6 +231,14 @@ def test_a_layer_seen_to_break_outweighs_gradients_that_grew(judge: Judge, *, al
     assert max(rivals.values(), default=0.0) < 0.5 * judged.diagnosis.root_causes[0].confidence
 
 
+def test_a_step_that_throws_the_weights_away_is_to_blame_for_the_nan_behind_it(
+    judge: Judge,
+) -> None:
+    judged = judge("leaps_into_nan")
+    assert judged.finding("nan_loss").first_step == 2
+    assert judged.best == "lr_too_high"
+
+
 def test_a_nan_that_clipping_spread_is_not_laid_on_the_loss(judge: Judge) -> None:
     judged = judge("nan_spread_by_clipping")
     assert judged.finding("nan_loss").title.endswith(
@@ -263,3 +272,8 @@ def test_a_head_that_is_lost_after_the_loss_had_fallen_is_alarming(judge: Judge)
     assert found.title.startswith("layer log_variance says the same for every example since")
     assert (found.severity, found.first_step) == (Severity.WARNING, 60)
     assert judged.best == "zero_variance_head"
+
+
+def test_outputs_that_vary_as_far_as_they_can_have_not_collapsed(judge: Judge) -> None:
+    found = {one.id for one in judge("bounded_head").diagnosis.findings}
+    assert "degenerate_variance" not in found
