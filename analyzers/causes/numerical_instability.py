@@ -171,6 +171,13 @@ class NumericalInstability:
             "the traceback of the first bad step under torch.autograd.set_detect_anomaly(True): it "
             "names the operation (numerical instability) or the first layer (input not finite)"
         )
+        bad = first_bad(case.view)
+        if bad is not None and bad.origin.kind == "loss" and bad.is_loss_finite:
+            yield (
+                "the same step with clip_grad_norm_(..., error_if_nonfinite=True), or without "
+                "clipping, under the probe: clipping spread the NaN before it was recorded, and "
+                "the layer that it began in is named then"
+            )
         if case.view.curve("grad_norm") is None:
             yield (
                 "grad_norm per step: calm before the NaN means a singular operation or a bad "

@@ -79,11 +79,8 @@ def cut_off_layers(view: RunView) -> CutOff | None:
 
 
 def _is_left(recording: Recording, layer: LayerCurve, first: int) -> bool:
-    """True unless something else moves the weights, such as an average of another model's."""
-    if first == 0:
-        return stands_still(recording, layer.layer) is not None
-    moved = recording.of_layer("update_ratio", layer.layer)
-    return moved is None or not np.any(moved.y[moved.x > layer.curve.step(first)] > 0)
+    """True unless something moves the weights: steps between the records, or an average."""
+    return stands_still(recording, layer.layer, layer.curve.step(first)) is not None
 
 
 def _zero_from(curve: Curve) -> int | None:

@@ -57,10 +57,11 @@ def listed(layers: Sequence[str]) -> str:
     return ", ".join(layers[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def stands_still(recording: Recording, layer: str) -> int | None:
-    """Records over which a layer's weights are the same; None if something moves them."""
+def stands_still(recording: Recording, layer: str, since: float = -np.inf) -> int | None:
+    """Records from a step on with the same weights of a layer; None if something moves them."""
     curve = recording.of_layer("weight_norm", layer)
-    finite = curve.y[np.isfinite(curve.y)] if curve is not None else np.empty(0)
+    known = curve.y[curve.x >= since] if curve is not None else np.empty(0)
+    finite = known[np.isfinite(known)]
     if len(finite) and np.ptp(finite) > _SAME * abs(float(finite[0])):
         return None
     return len(finite)

@@ -166,6 +166,32 @@ def fixed_features() -> Training:
     return Training(model, torch.optim.Adam(model.head.parameters(), 3e-2))
 
 
+class Turns(nn.Module):
+    """Two heads that are trained in turns: records see only one of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.body = nn.Linear(WIDTH, 32)
+        self.even = nn.Linear(32, CLASSES)
+        self.odd = nn.Linear(32, CLASSES)
+        self.step = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = torch.relu(self.body(x))
+        logits: Tensor = self.odd(x) if self.step % 2 else self.even(x)
+        return logits
+
+
+def in_turns() -> Training:
+    model = Turns()
+
+    def count(step: int) -> None:
+        model.step = step
+
+    return Training(model, adam(model), every=6, before=count)
+
+
 class Table(nn.Module):
     """Nearly all of it is a table of vectors, whatever that is called."""
 

@@ -245,6 +245,7 @@ def test_a_nan_that_clipping_spread_is_not_laid_on_the_loss(judge: Judge) -> Non
         "in all gradients at once, after a finite loss (clipping spreads it to all) at step 60"
     )
     assert judged.best == "numerical_instability"
+    assert any("error_if_nonfinite" in said for said in judged.diagnosis.root_causes[0].requests)
 
 
 def test_gradients_that_are_never_cleared_are_told_from_ordinary_growth(judge: Judge) -> None:

@@ -11,6 +11,7 @@ from .conftest import Judge
 HEALTHY = (
     "relu", "fresh", "gelu_warm_up_and_cosine", "normalised", "clipped_tanh", "transformer",
     "recurrent", "frozen_base", "low_rank", "convolutions", "unfrozen_later", "two_optimizers",
+    "in_turns",
 )  # fmt: skip
 
 
