@@ -114,7 +114,8 @@ class NotLearning:
         size = abs(shape.first)
         if size == 0 or np.ptp(shape.levels) == 0:
             return size > 0
-        noise = 3 * shape.error
+        # A loss that was thrown far up and comes down again is not flat within its own noise.
+        noise = min(3 * shape.error, self.most_noise * size)
         now = float(np.median(shape.levels[-max(2, len(shape.levels) // 4) :]))
         won = shape.first - now < max(self.flat * size, noise)
         ever_won = shape.first - shape.best < 0.06 * size + noise

@@ -85,6 +85,13 @@ def exploding_start() -> Training:
     return Training(model, sgd(model, 1e-4))
 
 
+def exploding_and_stuck() -> Training:
+    """Steps too small to undo what the first weights do."""
+    training = exploding_start()
+    training.optimizer = adam(training.model, 1e-6)
+    return training
+
+
 def exploding_rate() -> Training:
     model = deep(3, nn.Tanh)
     model[4] = nn.Linear(WIDTH, WIDTH)

@@ -55,6 +55,14 @@ def test_weights_that_begin_too_large_show_in_outputs_that_grow_by_layer(judge: 
     assert judged.best == "poor_init"
 
 
+def test_weights_that_begin_too_large_are_to_blame_though_steps_are_too_small_to_undo_it(
+    judge: Judge,
+) -> None:
+    judged = judge("exploding_and_stuck")
+    assert "per layer, from " in judged.finding("exploding_gradients").title
+    assert judged.best == "poor_init"
+
+
 def test_an_explosion_names_the_layer_and_the_step(judge: Judge) -> None:
     judged = judge("exploding_rate")
     found = judged.finding("exploding_gradients")
