@@ -123,9 +123,10 @@ class NumericalInstability:
                 return f"{named['op']} has no finite gradient{where}"
         bad = first_bad(case.view)
         if bad is not None and bad.origin.kind in ("activation", "gradient"):
-            if bad.origin.behind:
-                return f"something {bad.where} has no finite value{where}"
             side = "slope" if bad.origin.kind == "gradient" else "value"
+            if bad.origin.behind:
+                place = f"between layer {bad.origin.behind} and layer {bad.origin.layer}"
+                return f"something {place} has no finite {side}{where}"
             return f"layer {bad.origin.layer} computes something without a finite {side}{where}"
         return f"an operation is evaluated where it has no finite value or slope{where}"
 

@@ -144,7 +144,8 @@ class FirstBad:
         if self.origin.kind == "loss" and not self.saw_outputs:
             return "in all gradients at once (outputs were not recorded then)"
         if self.origin.behind:
-            return f"between layer {self.origin.behind} and layer {layer}"
+            what = "in the gradient " if self.origin.kind == "gradient" else ""
+            return f"{what}between layer {self.origin.behind} and layer {layer}"
         return {
             "input": f"in the data, before the first layer ({layer})",
             "activation": f"in the output of layer {layer}",

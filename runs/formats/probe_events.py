@@ -98,4 +98,7 @@ def _sentence(
     if first.get("everywhere"):
         why = "the loss was not finite, or clipping spread it to all"
         return f"non-finite gradients in all layers, {layer} first: {why}{ago}"
+    if first.get("behind"):
+        before = str(first["behind"])[:200]
+        return f"gradients became non-finite between layer {before} and layer {layer}{ago}"
     return f"non-finite gradients first in layer {layer}, those behind it are finite{ago}"

@@ -152,6 +152,8 @@ class Activations:
                 # What is computed between two modules is in neither of them.
                 is_bad = bool((given.isnan() | given.isposinf()).any())
                 found.came_behind = self._latest.name if is_bad else ""
+        if module._parameters:
+            found.watch_gradient(tensor)
         self.seen[name] = found
         self._latest = found
 
@@ -181,6 +183,17 @@ class Activations:
         """The module behind which, and before the next one, the first NaN arose; "" if in one."""
         first = next((one for one in self.seen.values() if one.bad_counts() is not None), None)
         return first.came_behind if first is not None else ""
+
+    def bad_gradient(self) -> tuple[str, str] | None:
+        """Two modules between which a gradient that was finite until then became NaN; else None."""
+        later = ""
+        for one in reversed(self.seen.values()):
+            if one.gradient is None:
+                continue
+            if not math.isfinite(float(one.gradient)):
+                return (one.name, later) if later else None
+            later = one.name
+        return None
 
     def drop(self) -> None:
         """Forget what was seen."""

@@ -358,6 +358,18 @@ def nan_spread_by_clipping() -> Training:
     return training
 
 
+def nan_spread_between_records() -> Training:
+    training = nan_spread_by_clipping()
+    model = training.model
+    assert isinstance(model, Reader)
+
+    def spoil(step: int) -> None:
+        model.is_wrong = step >= 57
+
+    training.before = spoil
+    return training
+
+
 def never_cleared() -> Training:
     model = deep(3, nn.Tanh)
     return Training(model, sgd(model, 0.05), clears=False, logs_norm=True)

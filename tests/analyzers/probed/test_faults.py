@@ -247,13 +247,21 @@ def test_a_step_that_throws_the_weights_away_is_to_blame_for_the_nan_behind_it(
     assert judged.best == "lr_too_high"
 
 
-def test_a_nan_that_clipping_spread_is_not_laid_on_the_loss(judge: Judge) -> None:
+def test_a_nan_that_clipping_spread_is_followed_to_its_place(judge: Judge) -> None:
     judged = judge("nan_spread_by_clipping")
-    assert judged.finding("nan_loss").title.endswith(
-        "in all gradients at once, after a finite loss (clipping spreads it to all) at step 60"
-    )
+    place = "between layer summary and layer answer"
+    assert judged.finding("nan_loss").title.endswith(f"in the gradient {place} at step 60")
     assert judged.best == "numerical_instability"
-    assert any("error_if_nonfinite" in said for said in judged.diagnosis.root_causes[0].requests)
+    assert f"something {place} has no finite slope" in judged.diagnosis.root_causes[0].issue
+
+
+def test_a_nan_that_clipping_spread_between_records_is_not_laid_on_the_loss(judge: Judge) -> None:
+    judged = judge("nan_spread_between_records")
+    assert judged.finding("nan_loss").title.endswith(
+        "in all gradients at once, after a finite loss (clipping spreads it to all) at step 57"
+    )
+    assert any("error_if_nonfinite" in said
+               for cause in judged.diagnosis.root_causes for said in cause.requests)  # fmt: skip
 
 
 def test_gradients_that_are_never_cleared_are_told_from_ordinary_growth(judge: Judge) -> None:
