@@ -124,9 +124,11 @@ class NumericalInstability:
         bad = first_bad(case.view)
         if bad is not None and bad.origin.kind in ("activation", "gradient"):
             side = "slope" if bad.origin.kind == "gradient" else "value"
+            if bad.origin.behind and side == "value":
+                return f"something {bad.where} has no finite value{where}"
             if bad.origin.behind:
-                place = f"between layer {bad.origin.behind} and layer {bad.origin.layer}"
-                return f"something {place} has no finite {side}{where}"
+                place = f"layer {bad.origin.layer}, or what is between it and {bad.origin.behind},"
+                return f"{place} computes something without a finite slope{where}"
             return f"layer {bad.origin.layer} computes something without a finite {side}{where}"
         return f"an operation is evaluated where it has no finite value or slope{where}"
 

@@ -143,9 +143,11 @@ class FirstBad:
             return "in all gradients at once, after a finite loss (clipping spreads it to all)"
         if self.origin.kind == "loss" and not self.saw_outputs:
             return "in all gradients at once (outputs were not recorded then)"
+        if self.origin.behind and self.origin.kind == "gradient":
+            # Known are the gradients of both outputs: what is between them includes the layer.
+            return f"in the gradient of layer {layer} or between it and layer {self.origin.behind}"
         if self.origin.behind:
-            what = "in the gradient " if self.origin.kind == "gradient" else ""
-            return f"{what}between layer {self.origin.behind} and layer {layer}"
+            return f"between layer {self.origin.behind} and layer {layer}"
         return {
             "input": f"in the data, before the first layer ({layer})",
             "activation": f"in the output of layer {layer}",

@@ -100,5 +100,5 @@ def _sentence(
         return f"non-finite gradients in all layers, {layer} first: {why}{ago}"
     if first.get("behind"):
         before = str(first["behind"])[:200]
-        return f"gradients became non-finite between layer {before} and layer {layer}{ago}"
+        return f"gradients became non-finite in layer {layer} or between it and {before}{ago}"
     return f"non-finite gradients first in layer {layer}, those behind it are finite{ago}"

@@ -249,10 +249,13 @@ def test_a_step_that_throws_the_weights_away_is_to_blame_for_the_nan_behind_it(
 
 def test_a_nan_that_clipping_spread_is_followed_to_its_place(judge: Judge) -> None:
     judged = judge("nan_spread_by_clipping")
-    place = "between layer summary and layer answer"
-    assert judged.finding("nan_loss").title.endswith(f"in the gradient {place} at step 60")
+    assert judged.finding("nan_loss").title.endswith(
+        "in the gradient of layer answer or between it and layer summary at step 60"
+    )
     assert judged.best == "numerical_instability"
-    assert f"something {place} has no finite slope" in judged.diagnosis.root_causes[0].issue
+    assert judged.diagnosis.root_causes[0].issue.startswith(
+        "layer answer, or what is between it and summary, computes something without a finite"
+    )
 
 
 def test_a_nan_that_clipping_spread_between_records_is_not_laid_on_the_loss(judge: Judge) -> None:
