@@ -61,6 +61,9 @@ class BadBatch:
         elif bad is not None and bad.origin.kind in ("activation", "weight"):
             # What the first layer got was finite, though it may have been extreme.
             yield Clue(-0.6, bad.evidence)
+        elif bad is not None and bad.origin.kind == "gradient":
+            # So were all outputs and the loss; the data may still have met a pole of a slope.
+            yield Clue(-0.5, bad.evidence)
         # A new level that stays is as sudden, and has other causes.
         share = 0.5 if stays else 1.0
         grown = gradient_growth_before(case, step)

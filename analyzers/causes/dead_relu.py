@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
+from ..core.clues import upheaval_before
 from ..core.finding import Basis, Finding
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
@@ -60,7 +61,7 @@ class DeadRelu:
         kind, share = dead.details.get("kind"), dead.number("share")
         if kind == "dead_units":
             # The run counts its dead units itself: no guess is left.
-            is_said = share >= 0.9 and dead.is_alarm
+            is_said = share >= 0.9 and dead.is_alarm and upheaval_before(case, dead) is None
             return case.clue(0.85 if share >= 0.9 else 0.6, dead.evidence[0], states=is_said)
         if kind == "guess":
             return case.because(dead, 0.3)
@@ -71,6 +72,9 @@ class DeadRelu:
         is_counted = dead is not None and dead.details.get("kind") == "dead_units"
         if activation is not None and plain_relu(case) is None and not is_counted:
             yield Clue(-0.85, activation.evidence)
+        thrown = upheaval_before(case, dead) if dead is not None else None
+        if thrown is not None and is_counted:
+            yield case.because(thrown, -0.5)
         if dead is not None and dead.number("after") > 3 and not is_counted:
             # Alive at first: what killed them is nearer to the root.
             yield case.because(dead, -0.4)

@@ -4,7 +4,8 @@ What it is: updates overshoot, so the loss climbs, oscillates or blows up to inf
 Told apart by: gradients or a loss that grow over several steps before the break; the rate at its
     peak or still rising; trouble in the first part of the run, or trouble that comes back. A bad
     batch shows in one step only; an overflow begins with the loss scale; a resume bug sits at the
-    restart; a curriculum change has its own moment.
+    restart; a curriculum change has its own moment; an operation without a finite value or slope
+    shows in a recording as one layer that breaks while all values are of their usual size.
 Try next: divide the rate by three, clip gradients, warm up longer.
 """
 
@@ -34,6 +35,7 @@ from ..core.fixes import (
     shown,
 )
 from ..core.registry import cause
+from ..core.sudden import leap_before, sudden_break
 
 _BREAKS = ("nan_loss", "loss_divergence", "exploding_gradients", "loss_spike")
 
@@ -93,6 +95,9 @@ class LearningRateTooHigh:
         rising = loss_growth_before(case, case.onset("nan_loss"))
         if case.has("nan_loss") and rising is not None:
             yield Clue(0.35 if rising.value > 5 else -0.4, rising.evidence)
+        leap = leap_before(case)
+        if leap is not None and case.has("nan_loss", "nan_gradients"):
+            yield Clue(0.75, leap, "probe")
         growing = goes_on_growing(case, step)
         if growing is not None and growing.value > 1.5:
             yield Clue(0.35, growing.evidence)
@@ -136,6 +141,9 @@ class LearningRateTooHigh:
         scale = case.onset("loss_scale_collapse")
         if scale is not None and (step is None or scale <= step):
             yield case.because(case.all("loss_scale_collapse")[0], -0.35)
+        seen = sudden_break(case)
+        if seen is not None and case.has("nan_loss"):
+            yield Clue(-0.75, seen.evidence)
         jump = case.all("lr_anomaly")
         if jump and step is not None and jump[0].details.get("kind") == "jump":
             yield case.because(jump[0], 0.25)

@@ -76,6 +76,11 @@ class LearningRateTooLow:
             if found is not None:
                 yield case.because(found, -0.5)
 
+        wild = case.get("exploding_gradients")
+        if wild is not None and wild.is_alarm and wild.number("per_layer"):
+            # Beside weights of another order of magnitude any usual step is small.
+            yield case.because(wild, -0.6)
+
     def issue(self, case: Case) -> str:
         """One sentence with the rate."""
         found = learning_rate_of(case)

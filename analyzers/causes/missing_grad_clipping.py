@@ -22,6 +22,7 @@ from ..core.clues import gradient_growth_before
 from ..core.finding import Basis, Evidence, times
 from ..core.fixes import clip_gradients, longer_warmup, lower_learning_rate
 from ..core.registry import cause
+from ..core.sudden import sudden_break
 from ..gradients.calm import calmly
 from ..gradients.layers import gradient_norm
 from ..gradients.stated import clipping, no_clipping, recurrent_model
@@ -66,6 +67,10 @@ class MissingGradientClipping:
             yield Clue(-0.5, norm.remark("the gradient norm did not explode"))
         elif grown is not None and grown.value < 1.2 and case.has("nan_loss") and not is_alarm:
             yield Clue(-0.4, grown.evidence)
+        seen = sudden_break(case)
+        if seen is not None and case.has("nan_loss", "nan_gradients"):
+            # Clipping would have multiplied it by NaN.
+            yield Clue(-0.75, seen.evidence)
         odd = case.get("lr_anomaly")
         if odd is not None and odd.is_alarm:
             yield case.because(odd, -0.5)

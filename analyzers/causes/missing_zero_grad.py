@@ -2,9 +2,10 @@
 
 What it is: backward adds to what is there; without zero_grad every step moves along the sum of all
     gradients so far, like a momentum of 1.
-Told apart by: a gradient norm that grows from the very first steps, almost without noise from one
-    step to the next, while the loss gets worse or swings. From curves alone this is weak: the code
-    is the proof. A rate that is too high grows suddenly, and its norm is noisy.
+Told apart by: a gradient norm that grows from the very first steps on and never stops, almost
+    without noise from one step to the next, while the loss gets worse or swings. From curves alone
+    this is weak: the code is the proof. A rate that is too high grows suddenly, and its norm is
+    noisy; norms that grow a few times once something is learned are those of a healthy training.
 Try next: optimizer.zero_grad() before every backward pass.
 """
 
@@ -16,16 +17,23 @@ from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.curve import Curve
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
+from ..core.sudden import sudden_break
 from ..gradients.calm import calmly, median
 from ..gradients.layers import gradient_norm
 
 LEAST = 24
+AT_ONCE = 1.5
+"""A sum of gradients is at least this many times the first one within a dozen points."""
+_ENDS = ("nan_loss", "nan_gradients", "nan_weights")
+"""From there on a norm says nothing about what was added up before."""
 
 
 @cause
@@ -52,13 +60,14 @@ class MissingZeroGrad:
     def clues(self, case: Case) -> Iterator[Clue]:
         """Smooth growth for; noise or a level norm against."""
         norm = gradient_norm(case.view)
-        if norm is None or case.view.facts.grad_norm_flaw or len(norm) < LEAST:
+        if norm is None or case.view.facts.grad_norm_flaw:
             return
-        growth, likeness = _smooth_growth(norm)
+        stop = _stop(case, norm)
+        growth, likeness = _smooth_growth(norm.y[:stop])
         if not np.isfinite(growth) or not np.isfinite(likeness):
             return
         quote = f"{growth:.3g}x its start, {likeness:.3f} like the point before"
-        shown = norm.evidence(0, len(norm) - 1, quote)
+        shown = norm.evidence(0, max(0, stop - 1), quote)
         if growth > 3 and likeness > 0.97:
             yield Clue(0.6, shown)
         elif growth > 3 and likeness > 0.9:
@@ -75,6 +84,9 @@ class MissingZeroGrad:
             yield case.because(burst, 0.5)
         elif case.view.facts.is_smoothed(norm):
             yield Clue(-0.6, norm.remark(case.view.facts.smoothed[norm.name]))
+        seen = sudden_break(case)
+        if seen is not None and case.has(*_ENDS):
+            yield Clue(-0.85, seen.evidence)
         odd = case.get("lr_anomaly")
         if odd is not None and odd.is_alarm:
             yield case.because(odd, -0.5)
@@ -82,7 +94,7 @@ class MissingZeroGrad:
     def issue(self, case: Case) -> str:
         """One sentence with the growth."""
         norm = gradient_norm(case.view)
-        growth = _smooth_growth(norm)[0] if norm is not None and len(norm) >= LEAST else np.nan
+        growth = _smooth_growth(norm.y[: _stop(case, norm)])[0] if norm is not None else np.nan
         times = f": their norm is {growth:.3g}x what it was" if np.isfinite(growth) else ""
         return f"gradients add up over steps instead of being cleared{times}"
 
@@ -119,17 +131,29 @@ class MissingZeroGrad:
         )
 
 
-def _smooth_growth(norm: Curve) -> tuple[float, float]:
-    """Growth over the start and the lag-1 autocorrelation of the log norm's early part."""
-    values = norm.y[: max(256, LEAST)]
+def _stop(case: Case, norm: Curve) -> int:
+    """How many points precede a loss or gradient that is not finite."""
+    end = case.onset(*_ENDS)
+    return len(norm) if end is None else int(np.searchsorted(norm.x, end))
+
+
+def _smooth_growth(values: Floats) -> tuple[float, float]:
+    """Growth over the start and the lag-1 autocorrelation of the log norm's early part.
+
+    Both are NaN unless it grows as a sum does: at once, and on and on.
+    """
+    values = values[: max(256, LEAST)]
     values = values[np.isfinite(values) & (values > 0)]
     if len(values) < LEAST:
         return float("nan"), float("nan")
     with np.errstate(all="ignore"):
         logs = np.log(values)
-        start = median(values[:2])
-        growth = median(values[-max(4, len(values) // 4) :]) / start if start > 0 else np.nan
+        start, soon = median(values[:2]), median(values[4:12])
+        quarter = len(values) // 4
+        early, late = median(values[:quarter]), median(values[-max(4, quarter) :])
+        if not (soon > AT_ONCE * start > 0 and late > AT_ONCE * early):
+            return float("nan"), float("nan")
         centred = logs - logs.mean()
         total = float((centred**2).sum())
         likeness = float((centred[1:] * centred[:-1]).sum()) / total if total > 0 else np.nan
-    return float(growth), likeness
+    return late / start, likeness

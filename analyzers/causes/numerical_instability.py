@@ -24,6 +24,7 @@ from ..core.clues import gradient_growth_before, loss_growth_before
 from ..core.finding import Basis
 from ..core.recording import first_bad
 from ..core.registry import cause
+from ..core.sudden import leap_before, sudden_break
 from ..gradients.calm import calmly
 from ..gradients.stated import half_precision
 
@@ -66,8 +67,11 @@ class NumericalInstability:
             if fall is not None and fall.number("floor"):
                 yield case.because(fall, 0.2)
             return
-        yield from self._calm_before(case, step)
-        yield from self._in_the_model(case, step)
+        seen = list(self._in_the_model(case))
+        # Where a probe saw it happen, growth of a few times is the noise of any training.
+        calm = self._calm_before(case, step)
+        yield from (clue for clue in calm if clue.weight > 0 or not _outweighs(seen))
+        yield from seen
         hidden = case.get("nan_gradients")
         if hidden is not None and hidden.number("lasting"):
             yield case.because(hidden, 0.35)
@@ -92,19 +96,23 @@ class NumericalInstability:
             if broken is not None:
                 yield case.because(broken, 0.25)
 
-    def _in_the_model(self, case: Case, step: float | None) -> Iterator[Clue]:
+    def _in_the_model(self, case: Case) -> Iterator[Clue]:
         """A probe saw which layer made finite inputs into NaN, or that they never were finite."""
         bad = first_bad(case.view)
         if bad is None:
             return
+        is_sudden = sudden_break(case) is not None
         if bad.origin.kind == "input":
             yield Clue(-0.85, bad.evidence)
         elif bad.origin.kind in ("activation", "gradient"):
             # What grows overflows in some layer, too, and that layer is not to blame.
-            grown = gradient_growth_before(case, step)
-            rising = loss_growth_before(case, step)
-            grew = (grown is not None and grown.value >= 2) or (rising and rising.value >= 4)
-            yield Clue(0.25 if grew else 0.85, bad.evidence, "probe")
+            yield Clue(0.85 if is_sudden else 0.25, bad.evidence, "probe")
+            leap = leap_before(case)
+            if leap is not None:
+                yield Clue(-0.6, leap)
+        elif is_sudden:
+            # Behind the last layer are the loss and its labels.
+            yield Clue(0.5, bad.evidence, "probe")
 
     def issue(self, case: Case) -> str:
         """One sentence with the step, and the operation if it is known."""
@@ -116,6 +124,11 @@ class NumericalInstability:
         bad = first_bad(case.view)
         if bad is not None and bad.origin.kind in ("activation", "gradient"):
             side = "slope" if bad.origin.kind == "gradient" else "value"
+            if bad.origin.behind and side == "value":
+                return f"something {bad.where} has no finite value{where}"
+            if bad.origin.behind:
+                place = f"layer {bad.origin.layer}, or what is between it and {bad.origin.behind},"
+                return f"{place} computes something without a finite slope{where}"
             return f"layer {bad.origin.layer} computes something without a finite {side}{where}"
         return f"an operation is evaluated where it has no finite value or slope{where}"
 
@@ -161,11 +174,22 @@ class NumericalInstability:
             "the traceback of the first bad step under torch.autograd.set_detect_anomaly(True): it "
             "names the operation (numerical instability) or the first layer (input not finite)"
         )
+        bad = first_bad(case.view)
+        if bad is not None and bad.origin.kind == "loss" and bad.is_loss_finite:
+            yield (
+                "the same step with clip_grad_norm_(..., error_if_nonfinite=True), or without "
+                "clipping, under the probe: clipping spread the NaN before it was recorded, and "
+                "the layer that it began in is named then"
+            )
         if case.view.curve("grad_norm") is None:
             yield (
                 "grad_norm per step: calm before the NaN means a singular operation or a bad "
                 "batch, growth means the learning rate"
             )
+
+
+def _outweighs(seen: list[Clue]) -> bool:
+    return any(clue.weight >= 0.5 for clue in seen)
 
 
 def _is_statistics_over_one(case: Case) -> bool:

@@ -3,7 +3,8 @@
 What it is: every such layer multiplies the gradient by a slope of at most 1/4 (sigmoid) or 1
     (tanh), and by nearly 0 once it saturates, so that over several layers nothing is left.
 Told apart by: gradients that shrink by about the same factor per layer towards the input, a sigmoid
-    or tanh in the config. Exact zeros speak for dead ReLUs; smallness everywhere for underflow.
+    or tanh in the config. Exact zeros speak for dead ReLUs; smallness everywhere for underflow;
+    units that saturate only after a jump of the rate or the loss, for what made it jump.
 Try next: ReLU or GELU; normalised inputs; smaller initial weights.
 """
 
@@ -15,6 +16,7 @@ from typing import ClassVar
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
+from ..core.clues import upheaval_before
 from ..core.finding import Basis
 from ..core.registry import cause
 from ..gradients.calm import calmly
@@ -50,8 +52,11 @@ class SaturatingActivations:
             yield case.because(tiny, 0.3)
         full = case.get("saturated_units")
         if full is not None:
-            is_said = full.is_alarm and full.number("share") >= 0.9
+            thrown = upheaval_before(case, full)
+            is_said = full.is_alarm and full.number("share") >= 0.9 and thrown is None
             yield case.clue(0.85 if is_said else 0.5, full.evidence[0], states=is_said)
+            if thrown is not None:
+                yield case.because(thrown, -0.5)
         for share in measured(case.view, "saturation")[:1]:
             level = share.level()
             if level > 0.5:

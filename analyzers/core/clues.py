@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .case import Case
-from .finding import Evidence
+from .finding import Evidence, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +161,18 @@ def lead_of_gradients(case: Case) -> Answer | None:
         return None
     between = np.searchsorted(curve.x, [burst.first_step, lost.first_step])
     return Answer(float(between[1] - between[0]), burst.evidence[0])
+
+
+_UPHEAVALS = ("lr_anomaly", "update_ratio", "exploding_gradients", "loss_divergence", "loss_spike")
+
+
+def upheaval_before(case: Case, finding: Finding) -> Finding | None:
+    """What threw the weights about before a layer fell silent: that is nearer to the root."""
+    if not finding.number("after"):
+        return None  # it was so from the first record on
+    for other in case.all(*_UPHEAVALS):
+        is_large = other.id != "update_ratio" or other.details.get("kind") == "large"
+        starts, began = other.first_step, finding.first_step
+        if other.is_alarm and is_large and starts is not None and began is not None:
+            return other if starts < began else None
+    return None

@@ -6,7 +6,7 @@ A probe says which layer each column measures, so nothing here is guessed from n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from mltd.runs.event import EventKind
 from mltd.runs.formats.probe_events import Origin, origin_of
 from mltd.runs.series import Series
 from mltd.runs.statements import Statement, StatementKind
-from mltd.runs.statements.statement import FROZEN, LEFT_OUT
+from mltd.runs.statements.statement import FROZEN, LEFT_OUT, TRAINED, UNREACHED
 
 from .curve import Curve
 from .finding import Evidence, EvidenceKind
@@ -63,13 +63,26 @@ class Recording:
 
     @property
     def left_out(self) -> list[str]:
-        """Layers that could learn and are in no optimizer."""
-        return [layer for layer, stated in self.stated.items() if stated.text == LEFT_OUT]
+        """Layers that get a gradient and are in no optimizer."""
+        return self._with(LEFT_OUT)
+
+    @property
+    def unreached(self) -> list[str]:
+        """Layers that could learn, get no gradient and are in no optimizer."""
+        return self._with(UNREACHED)
+
+    @property
+    def trained(self) -> list[str]:
+        """Layers that an optimizer holds."""
+        return self._with(TRAINED)
 
     @property
     def frozen(self) -> list[str]:
         """Layers that are told not to learn."""
-        return [layer for layer, stated in self.stated.items() if stated.text == FROZEN]
+        return self._with(FROZEN)
+
+    def _with(self, state: str) -> list[str]:
+        return [layer for layer, stated in self.stated.items() if stated.text == state]
 
     def said_of(self, layer: str) -> Evidence:
         """What the header says about a layer, as evidence."""
@@ -112,6 +125,8 @@ class FirstBad:
     placed: PlacedEvent
     saw_outputs: bool = True
     """False on a step of which only gradients are known."""
+    is_loss_finite: bool = False
+    """True if the log shows a number for the loss of that very step."""
 
     @property
     def step(self) -> float | None:
@@ -123,8 +138,16 @@ class FirstBad:
     def where(self) -> str:
         """The place in words."""
         layer = self.origin.layer
+        if self.origin.kind == "loss" and self.is_loss_finite:
+            # Clipping multiplies all of them by one number: a single NaN is everywhere then.
+            return "in all gradients at once, after a finite loss (clipping spreads it to all)"
         if self.origin.kind == "loss" and not self.saw_outputs:
             return "in all gradients at once (outputs were not recorded then)"
+        if self.origin.behind and self.origin.kind == "gradient":
+            # Known are the gradients of both outputs: what is between them includes the layer.
+            return f"in the gradient of layer {layer} or between it and layer {self.origin.behind}"
+        if self.origin.behind:
+            return f"between layer {self.origin.behind} and layer {layer}"
         return {
             "input": f"in the data, before the first layer ({layer})",
             "activation": f"in the output of layer {layer}",
@@ -145,6 +168,22 @@ def _saw_outputs(view: RunView, placed: PlacedEvent) -> bool:
     return any(bool(np.any(s.axis("step") == placed.event.step)) for s in outputs)
 
 
+def place_of(curve: Curve, step: float) -> int:
+    """The place of a recorded step in a curve of a log, whose loop may count from 0."""
+    counts_from_0 = len(curve) > 1 and curve.axis_name == "step" and curve.x[0] == 0
+    counts_from_0 = counts_from_0 and curve.spacing == 1
+    return int(np.searchsorted(curve.x, step - 1 if counts_from_0 else step))
+
+
+def _is_loss_finite(view: RunView, step: float | None) -> bool:
+    """True if each step's loss is logged, and that of a step is a number."""
+    loss = view.curve("train/loss")
+    if loss is None or step is None or loss.axis_name != "step" or loss.spacing != 1:
+        return False
+    at = place_of(loss, step)
+    return at < len(loss) and bool(np.isfinite(loss.y[at]))
+
+
 def first_bad(view: RunView, by: float | None = None, slack: float = 0.0) -> FirstBad | None:
     """Where the first value that is not finite was seen; None unless a probe saw one by a step.
 
@@ -156,6 +195,7 @@ def first_bad(view: RunView, by: float | None = None, slack: float = 0.0) -> Fir
         if origin is None:
             continue
         found = FirstBad(origin, placed, _saw_outputs(view, placed))
+        found = replace(found, is_loss_finite=_is_loss_finite(view, found.step))
         late = 0.0 if origin.kind == "weight" else slack
         return found if by is None or found.step is None or found.step <= by + late else None
     return None

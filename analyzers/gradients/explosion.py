@@ -12,6 +12,7 @@ from ..core.recording import Recording, recordings
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .calm import median
+from .learning import learning
 
 LEAST_LAYERS = 4
 LEAST_GROWTH = 100.0
@@ -85,7 +86,12 @@ class WildStart:
 
 
 def wild_start(view: RunView) -> WildStart | None:
-    """Outputs that are many times larger with each layer, beside gradients that calm down later."""
+    """Outputs that are many times larger with each layer, beside gradients that calm down later.
+
+    Where the loss does not come down, the gradients need not either.
+    """
+    now = learning(view)
+    is_stuck = now is not None and not now.is_better
     for recording in recordings(view):
         norm = recording.total("grad_norm")
         trained = {series.layer for series in recording.series.get("grad_norm", ())}
@@ -102,7 +108,7 @@ def wild_start(view: RunView) -> WildStart | None:
         if growth < LEAST_GROWTH or per_layer < LEAST_PER_LAYER or rank_correlation(sizes) < 0.8:
             continue
         begins, becomes = float(norm.y[0]), median(norm.y[-max(3, len(norm) // 3) :])
-        if begins > 10 * becomes or not np.isfinite(becomes):
+        if begins > 10 * becomes or not np.isfinite(becomes) or is_stuck:
             first, last = outputs[0].curve, outputs[-1].curve
             return WildStart(recording, first, last, per_layer, norm, begins, becomes)
     return None

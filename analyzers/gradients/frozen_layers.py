@@ -3,9 +3,10 @@
 What it sees: a validation loss that is identical to six digits over three evaluations or more
     while the training loss jitters; an update-to-weight ratio of 0; layers whose gradient is
     exactly 0 while others get one; messages about empty parameter lists or tensors without
-    gradient; layers that a probe saw to require gradients, to be in no optimizer and not to
-    move. Constant values printed with few digits, a learning rate of 0, and layers that are
-    frozen on purpose (requires_grad off, adapters) do not count.
+    gradient; layers that a probe saw to get gradients, to be in no optimizer and not to move, or
+    to be in the optimizer and to get none. Constant values printed with few digits, a learning
+    rate of 0, and layers that are frozen on purpose (requires_grad off, adapters) do not count;
+    a part without gradients that no optimizer holds is information.
 Why it matters: the optimizer works on nothing (built before the model was replaced, wrong
     parameters, requires_grad off), so all further steps are wasted.
 Fires on:
@@ -39,10 +40,11 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from ..loss.outcomes import is_fine_tuning
 from .calm import calmly, median
+from .cut_off import cut_off_layers
 from .layers import gradient_layers, gradient_norm, without_embeddings
 from .learning import learning
 from .left_out import left_out_layers
-from .recorded_units import dead_layers
+from .recorded_units import dead_layers, recorded_shares
 from .scales import fall_of_series
 from .shares import measured
 
@@ -77,7 +79,15 @@ class FrozenLayers:
             return
         if self._rate_is_zero(view) or _skips_steps(view):
             return
-        for look in (self._left_out, self._updates, self._evaluations, self._layers, self._norm):
+        looks = (
+            self._left_out,
+            self._cut_off,
+            self._updates,
+            self._evaluations,
+            self._layers,
+            self._norm,
+        )
+        for look in looks:
             found = look(view)
             if found is not None:
                 yield found
@@ -122,17 +132,22 @@ class FrozenLayers:
         has_learned = now is not None and now.is_better
         # A head on fixed features is often trained so; with requires_grad off it would be clear.
         is_meant = is_fine_tuning(view) or (found.is_all_but_the_end and has_learned)
+        is_meant = is_meant or not found.is_reached
         count = len(found.layers)
         which = f"layer {found.names}" if count == 1 else f"{count} of {found.of} layers"
         listed = "" if count == 1 else f" ({found.names})"
-        is_, its = ("is", "its") if count == 1 else ("are", "their")
+        is_, its, it = ("is", "its", "it") if count == 1 else ("are", "their", "them")
+        with_ = (
+            f"but {its} gradients are computed"
+            if found.is_reached
+            else f"and no gradient reaches {it}, as where a part runs under no_grad()"
+        )
         still = (
             f": {its} weights are the same in all {found.records} records" if found.records else ""
         )
         return Finding(
             id=self.id,
-            title=f"{which}{listed} {is_} not in the optimizer but {its} gradients are computed"
-            f"{still}",
+            title=f"{which}{listed} {is_} not in the optimizer {with_}{still}",
             severity=Severity.INFO if is_meant else Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.95 if found.records else 0.8),
             basis=Basis.OBSERVATION,
@@ -141,15 +156,44 @@ class FrozenLayers:
             details={"by": "optimizer", "count": float(count), "layer": found.names},
         )
 
+    def _cut_off(self, view: RunView) -> Finding | None:
+        """A probe knows which layers want a gradient and get none."""
+        found = cut_off_layers(view)
+        if found is None:
+            return None
+        # Layers before a dead or saturated one get exact zeros; that is the other finding.
+        is_blocked = _is_dead(view) or bool(recorded_shares(view, "act_saturated", 0.9))
+        is_known = is_blocked or is_fine_tuning(view) or not found.is_used
+        count = len(found.layers)
+        which = f"layer {found.names} is" if count == 1 else f"{count} of {found.of} layers are"
+        listed = "" if count == 1 else f" ({found.names})"
+        get = "gets" if count == 1 else "get"
+        why = "" if is_blocked else f": {found.reason}"
+        last = len(found.curve) - 1
+        return Finding(
+            id=self.id,
+            title=f"{which} in the optimizer but {get} no gradient{listed}"
+            f"{_since(found.curve, found.first)}{why}",
+            severity=Severity.INFO if is_known else Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+            basis=Basis.OBSERVATION,
+            evidence=(found.curve.evidence(found.first, last),),
+            first_step=found.curve.step(found.first),
+            details={"by": "layers", "count": float(count), "layer": found.names},
+        )
+
     def _updates(self, view: RunView) -> Finding | None:
         shares = measured(view, "update_ratio")
         for share in shares:
             tail = share.curve.y[-max(10, len(share.curve) // 2) :][-4096:]
             tail = tail[np.isfinite(tail)]
-            if len(tail) < 10 or np.mean(np.abs(tail) < 1e-8) < 0.9:
+            # A probe measures what little a tiny rate does; a log prints it as good as 0.
+            is_exact = view.run.files[share.curve.series.file].format == "probe"
+            least = np.nextafter(0.0, 1.0) if is_exact else 1e-8
+            if len(tail) < 10 or np.mean(np.abs(tail) < least) < 0.9:
                 continue
             is_whole = share is shares[0]
-            moving = np.flatnonzero(np.abs(share.curve.y) >= 1e-8)
+            moving = np.flatnonzero(np.abs(share.curve.y) >= least)
             first = min(int(moving[-1]) + 1, len(share.curve) - 1) if len(moving) else 0
             return self._report(
                 share.curve,
@@ -197,6 +241,8 @@ class FrozenLayers:
 
     def _layers(self, view: RunView) -> Finding | None:
         layers = without_embeddings(gradient_layers(view))
+        if layers and layers[0].curve.series.layer:
+            return None  # recorded, and judged with what the recording knows besides
         still: list[LayerCurve] = []
         moving: list[LayerCurve] = []
         for layer in layers:
@@ -264,6 +310,10 @@ class FrozenLayers:
             first_step=curve.step(first),
             details=details,
         )
+
+
+def _since(curve: Curve, first: int) -> str:
+    return f" since {curve.axis_name} {curve.step(first):.10g}" if first else ""
 
 
 def _skips_steps(view: RunView) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ class LeftOut:
     """Layers of the model."""
     records: int
     """Records over which their weights were seen not to change; 0 if there are too few."""
+    is_reached: bool = True
+    """False if no gradient reaches them either: then both agree, as where a part is meant so."""
 
     @property
     def is_all_but_the_end(self) -> bool:
@@ -36,9 +39,7 @@ class LeftOut:
     @property
     def names(self) -> str:
         """The first of them, by name."""
-        shown = ", ".join(self.layers[:MOST_NAMED])
-        more = len(self.layers) - MOST_NAMED
-        return f"{shown} and {more} more" if more > 0 else shown
+        return listed(self.layers)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -50,22 +51,36 @@ class LeftOut:
         return (said, *still)
 
 
+def listed(layers: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    more = len(layers) - MOST_NAMED
+    return ", ".join(layers[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def stands_still(recording: Recording, layer: str, since: float = -np.inf) -> int | None:
+    """Records from a step on with the same weights of a layer; None if something moves them."""
+    curve = recording.of_layer("weight_norm", layer)
+    known = curve.y[curve.x >= since] if curve is not None else np.empty(0)
+    finite = known[np.isfinite(known)]
+    if len(finite) and np.ptp(finite) > _SAME * abs(float(finite[0])):
+        return None
+    return len(finite)
+
+
 def left_out_layers(view: RunView) -> LeftOut | None:
     """Layers that nobody trains; those that another optimizer moves are not among them."""
     for recording in recordings(view):
         moved = recording.total("update_ratio")
         if moved is None or not np.any(moved.y > 0):
             continue
-        layers, records = [], []
-        for layer in recording.left_out:
-            curve = recording.of_layer("weight_norm", layer)
-            finite = curve.y[np.isfinite(curve.y)] if curve is not None else np.empty(0)
-            if len(finite) and np.ptp(finite) > _SAME * abs(float(finite[0])):
-                continue
-            layers.append(layer)
-            records.append(len(finite))
-        if layers:
-            seen = min(records)
-            known = len(recording.stated)
-            return LeftOut(recording, tuple(layers), known, seen if seen > 1 else 0)
+        groups = ((recording.left_out, True), (recording.unreached, False))
+        for group, is_reached in groups:
+            still = {layer: stands_still(recording, layer) for layer in group}
+            known = {layer: count for layer, count in still.items() if count is not None}
+            if known:
+                seen = min(known.values())
+                return LeftOut(
+                    recording, tuple(known), len(recording.stated), seen if seen > 1 else 0,
+                    is_reached=is_reached,
+                )  # fmt: skip
     return None

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.curve import Curve
 from ..core.recording import Recording, recordings
 from ..core.view import RunView
 
 LEAST_RECORDS = 3
+SLACK = 0.9
 SILENT = 0.999
 """Share of zeros from which on a layer is dead, where single units were not counted."""
 
@@ -54,7 +57,13 @@ def _shares_of(recording: Recording, kind: str, least: float) -> list[UnitShare]
         tail = tail[np.isfinite(tail)]
         if len(tail) < LEAST_RECORDS or not float(np.median(tail)) >= least:
             continue
-        below = np.flatnonzero(~(curve.y >= least))
-        first = min(int(below[-1]) + 1, len(curve) - 1) if len(below) else 0
+        first = _onset(curve.y, least)
         found.append(UnitShare(recording, layer.layer, curve, float(np.median(tail)), first))
     return found
+
+
+def _onset(values: Floats, least: float) -> int:
+    """Where a share reaches a bound for good; to fall a little below it is noise."""
+    below = np.flatnonzero(~(values >= SLACK * least))
+    start = min(int(below[-1]) + 1, len(values) - 1) if len(below) else 0
+    return start + int(np.argmax(values[start:] >= least))

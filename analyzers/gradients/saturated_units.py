@@ -1,8 +1,8 @@
 """saturated_units: most outputs of a tanh or sigmoid lie where its slope is almost zero.
 
 What it sees: a probe's share of outputs beyond the slope (inputs beyond -5 and 5) that stays at 0.5
-    or above in a layer inside the model. A last layer that is sure of its answers is not meant,
-    nor is a model that learns all the same.
+    or above in a layer inside the model: information while the loss falls all the same, a warning
+    if it does not. A last layer that is sure of its answers is not meant.
 Why it matters: a saturated unit passes hardly any gradient on, so the layers before it and its own
     weights stay as they are.
 Fires on:
@@ -49,15 +49,13 @@ class SaturatedUnits:
         if not found:
             return
         worst = next((share for share in found if share.level >= self.extreme_share), found[0])
-        if now is not None and now.is_better and worst.level < self.extreme_share:
-            return
         curve = worst.curve
-        more = f", {len(found) - 1} more layers like it" if len(found) > 1 else ""
-        since = f" since {curve.axis_name} {curve.step(worst.first):.10g}" if worst.first else ""
+        more = f", {len(found) - 1} more like it" if len(found) > 1 else ""
+        falls = f"; {now.curve.name} falls all the same" if now and now.is_better else ""
         yield Finding(
             id=self.id,
-            title=f"{worst.level:.0%} of the outputs of layer {worst.layer} are saturated"
-            f"{since}{more}",
+            title=f"{worst.level:.0%} of the outputs of layer {worst.layer} are saturated since "
+            f"{curve.axis_name} {curve.step(worst.first):.10g}{more}{falls}",
             severity=self._severity(worst, now),
             confidence=finding_confidence(Basis.OBSERVATION, 0.9),
             basis=Basis.OBSERVATION,

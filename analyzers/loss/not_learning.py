@@ -99,9 +99,11 @@ class NotLearning:
         )
 
     def _had_its_chance(self, view: RunView, curve: Curve) -> bool:
-        if len(curve) < self.least_points or not begins_at_start(curve):
+        _, ends, _, _, _, counts = curve.bins
+        # Values that are not finite are no chance to learn, however many there are.
+        if int(counts.sum()) < self.least_points or not begins_at_start(curve):
             return False
-        steps = float(curve.x[-1] - curve.x[0])
+        steps = float(ends[counts > 0][-1] - curve.x[0])
         if curve.axis_name == "step" and steps < self.least_steps:
             return False
         if is_warming_up(view, curve):
@@ -112,7 +114,8 @@ class NotLearning:
         size = abs(shape.first)
         if size == 0 or np.ptp(shape.levels) == 0:
             return size > 0
-        noise = 3 * shape.error
+        # A loss that was thrown far up and comes down again is not flat within its own noise.
+        noise = min(3 * shape.error, self.most_noise * size)
         now = float(np.median(shape.levels[-max(2, len(shape.levels) // 4) :]))
         won = shape.first - now < max(self.flat * size, noise)
         ever_won = shape.first - shape.best < 0.06 * size + noise

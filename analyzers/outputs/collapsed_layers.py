@@ -54,10 +54,12 @@ def _judge(spread: LayerCurve, alive: LayerCurve, *, is_last: bool) -> Collapse 
     level, peak = _end(values), float(np.max(values[np.isfinite(values)], initial=0.0))
     # A layer that begins at 0 on purpose has no height to fall from, and rises.
     has_fallen = peak > 0 and level < NOTHING_LEFT * peak
-    never_was = is_last and level < NOTHING_LEFT * _end(alive.curve.y)
+    # Behind a tanh or softmax nothing varies by more than 1, whatever goes in.
+    scale = min(1.0, _end(alive.curve.y))
+    never_was = is_last and level < NOTHING_LEFT * scale
     if not has_fallen and not never_was:
         return None
-    limit = NOTHING_LEFT * (peak if has_fallen else _end(alive.curve.y))
+    limit = NOTHING_LEFT * (peak if has_fallen else scale)
     above = np.flatnonzero(values >= limit)
     first = min(int(above[-1]) + 1, len(values) - 1) if len(above) else 0
     if len(values) - first < LEAST_RECORDS - 2:

@@ -36,7 +36,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
-from ..gradients.learning import learning
+from ..gradients.learning import effect_on_loss, learning
 from .collapsed_layers import Collapse, collapsed_layers
 
 DEGREES = re.compile(r"\b(?P<what>var|std|var_mean|std_mean|cov)\(\): degrees of freedom is <= 0")
@@ -71,6 +71,8 @@ class DegenerateVariance:
     def _collapsed(self, view: RunView, collapse: Collapse) -> Finding:
         curve, other = collapse.curve, collapse.other
         now = learning(view)
+        effect = effect_on_loss(view, curve.step(collapse.first), curve.step(len(curve) - 1))
+        hurts = effect is not None and effect.rose
         fell = f" fell from {collapse.before:.2g} to" if collapse.before else " is"
         step = f"{curve.axis_name} {curve.step(collapse.first):.10g}"
         since = f" since {step}" if collapse.before else ""
@@ -80,7 +82,9 @@ class DegenerateVariance:
             f"{fell} {collapse.level:.2g} while layer {other.layer} varies by "
             f"{other.curve.y[-1]:.2g}",
             # Where the loss falls all the same, the head may be a small part of the model.
-            severity=Severity.INFO if now is not None and now.is_better else Severity.WARNING,
+            severity=Severity.INFO
+            if now is not None and now.is_better and not hurts
+            else Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.9 if collapse.before else 0.8),
             basis=Basis.OBSERVATION,
             evidence=(

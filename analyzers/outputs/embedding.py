@@ -1,4 +1,4 @@
-"""How much of a model is its embedding: from saved weights, else from the sizes in the config."""
+"""How much of a model is its embedding: from saved weights, a recording, or the config's sizes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from mltd.runs.checkpoints import TensorInfo, Weights, weights_of
+from mltd.runs.statements import StatementKind
 
 from ..core.finding import Basis, Evidence, EvidenceKind
 from ..core.view import RunView
@@ -34,10 +35,10 @@ class EmbeddingShare:
 
 
 def embedding_share(view: RunView) -> EmbeddingShare | None:
-    """From the newest checkpoint; without one, estimated from the config's sizes."""
+    """From the newest checkpoint or a recording; else estimated from the config's sizes."""
     weights = weights_of(view.run)
     found = _from_weights(view, weights) if weights is not None else None
-    return found or _from_settings(view)
+    return found or _from_recording(view) or _from_settings(view)
 
 
 def is_embedding(tensor: TensorInfo, vocabulary: float | None) -> bool:
@@ -65,6 +66,27 @@ def _from_weights(view: RunView, weights: Weights) -> EmbeddingShare | None:
     return EmbeddingShare(
         inside / weights.total, inside, weights.total, largest.name, Basis.OBSERVATION, (evidence,)
     )
+
+
+def _from_recording(view: RunView) -> EmbeddingShare | None:
+    """The header of a recording names the tables; of several models the largest counts."""
+    found: list[EmbeddingShare] = []
+    for number, source in enumerate(view.run.files):
+        said = [s for s in view.run.statements if s.file == number and s.value]
+        said = [s for s in said if s.kind is StatementKind.PARAMETERS]
+        newest = max((s.line for s in said), default=0)
+        stated = {s.subject: s for s in said if s.line == newest}
+        if source.format != "probe" or not {"total", "embedding"} <= stated.keys():
+            continue
+        inside, total = (int(stated[name].value or 0) for name in ("embedding", "total"))
+        name = stated["embedding"].text
+        quote = f"{name}; {inside:,} of {total:,} parameters"
+        place = f"{os.path.basename(source.path)}:{newest}"
+        evidence = Evidence(EvidenceKind.LOG, place, quote)
+        found.append(
+            EmbeddingShare(inside / total, inside, total, name, Basis.OBSERVATION, (evidence,))
+        )
+    return max(found, key=lambda one: one.total, default=None)
 
 
 def _from_settings(view: RunView) -> EmbeddingShare | None:

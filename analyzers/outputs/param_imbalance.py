@@ -1,8 +1,8 @@
 """param_imbalance: most of the model's parameters are in its embedding.
 
 What it sees: at least 60 % of the parameters in embedding tables, for a model with more than ten
-    thousand: from the shapes in the newest checkpoint (tied weights count once), else estimated
-    from vocabulary size, width and depth in the config.
+    thousand: from the shapes in the newest checkpoint (tied weights count once) or from a probe's
+    recording, else estimated from vocabulary size, width and depth in the config.
 Why it matters: what is left has too little capacity to use the vocabulary; such a model tends to
     fall back to the most common token. On its own it is a choice, and only worth knowing.
 Fires on:

@@ -11,7 +11,10 @@ from ..event import EventKind
 _MOST_NAMED = 5
 Said = tuple[EventKind, str, str]
 """Kind, sentence, and the same for programs."""
-_ORIGIN = re.compile(r"first: (?P<kind>\w+) in (?P<layer>.*?)(?: since step (?P<since>\d+))?")
+_ORIGIN = re.compile(
+    r"first: (?P<kind>\w+) in (?P<layer>.*?)(?: behind (?P<behind>.*?))?"
+    r"(?: since step (?P<since>\d+))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class Origin:
     layer: str
     since: int | None = None
     """The step, where that is an earlier one than the record's."""
+    behind: str = ""
+    """The layer before, if what came from there was not finite although its output was."""
 
 
 def origin_of(message: str) -> Origin | None:
@@ -31,7 +36,9 @@ def origin_of(message: str) -> Origin | None:
     if found is None:
         return None
     since = found["since"]
-    return Origin(found["kind"], found["layer"], int(since) if since else None)
+    return Origin(
+        found["kind"], found["layer"], int(since) if since else None, found["behind"] or ""
+    )
 
 
 def events_of_header(header: Mapping[str, object]) -> list[Said]:
@@ -58,7 +65,9 @@ def event_of(record: Mapping[str, object], known: set[tuple[str, str]]) -> list[
         return []
     known.add((kind, layer))
     where = "loss" if first.get("everywhere") and kind == "gradient" else kind
-    message = f"first: {where} in {' '.join(layer.split())}{_since(found)}"
+    before = " ".join(str(first.get("behind", ""))[:200].split())
+    between = f" behind {before}" if before else ""
+    message = f"first: {where} in {' '.join(layer.split())}{between}{_since(found)}"
     if record.get("skipped"):
         said = f"gradient overflow, step skipped: first in layer {layer}"
         return [(EventKind.OVERFLOW, said, message)]
@@ -78,11 +87,18 @@ def _sentence(
         return f"the data held non-finite values before the first layer, {layer}{ago}"
     if kind == "activation":
         what = "NaN" if first.get("nan") else "Inf"
+        if first.get("behind"):
+            before = str(first["behind"])[:200]
+            return f"{what} first appeared between layer {before} and layer {layer}{ago}"
         return f"{what} first appeared in the output of layer {layer}{ago}"
     if kind == "buffer":
         return f"the running statistics of layer {layer} hold NaN: its input did, too{ago}"
     if kind == "weight":
         return f"non-finite weights in layer {layer}{ago}"
     if first.get("everywhere"):
-        return f"non-finite gradients in all layers, {layer} first: the loss was not finite{ago}"
+        why = "the loss was not finite, or clipping spread it to all"
+        return f"non-finite gradients in all layers, {layer} first: {why}{ago}"
+    if first.get("behind"):
+        before = str(first["behind"])[:200]
+        return f"gradients became non-finite in layer {layer} or between it and {before}{ago}"
     return f"non-finite gradients first in layer {layer}, those behind it are finite{ago}"

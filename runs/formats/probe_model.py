@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..statements import Statement, StatementKind
-from ..statements.statement import FROZEN, LEFT_OUT, TRAINED
+from ..statements.statement import FROZEN, LEFT_OUT, TRAINED, UNREACHED
 from .records import as_number
 
 MOST_LAYERS = 2000
@@ -23,15 +23,25 @@ def statements_of(
         if count > 0:
             text = f"{count:,.0f} parameters" + (" are trainable" if subject != "total" else "")
             yield Statement(StatementKind.PARAMETERS, subject, count, text, line)
+    tables = _named(header.get("embeddings"))
+    inside = sum(size for layer, size in zip(layers, sizes, strict=False) if layer in tables)
+    if inside > 0:
+        largest = max(tables.intersection(layers), key=lambda layer: sizes[layers.index(layer)])
+        yield Statement(StatementKind.PARAMETERS, "embedding", inside, largest, line)
     if len(layers) > MOST_LAYERS:
         return
-    named = header.get("unoptimized")
-    left_out = {str(name)[:300] for name in named} if isinstance(named, list) else set()
+    left_out, unreached = (_named(header.get(key)) for key in ("unoptimized", "unreached"))
     for number, layer in enumerate(layers):
         can_learn = number >= len(learning) or learning[number] > 0
         state = LEFT_OUT if layer in left_out else TRAINED if can_learn else FROZEN
+        if state == LEFT_OUT and layer in unreached:
+            state = UNREACHED
         size = sizes[number] if number < len(sizes) else None
         yield Statement(StatementKind.LAYER, layer, size, state, line)
+
+
+def _named(value: object) -> set[str]:
+    return {str(name)[:300] for name in value} if isinstance(value, list) else set()
 
 
 def _numbers(value: object) -> list[float]:

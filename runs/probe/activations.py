@@ -148,6 +148,12 @@ class Activations:
         found.total = tensor.detach().sum(dtype=torch.float32)
         if tensor.device.type == "cpu" and not math.isfinite(float(found.total)):
             found.nans, found.infs = count_bad(tensor)
+            if self._latest is not None and given is not None and is_plain(given):
+                # What is computed between two modules is in neither of them.
+                is_bad = bool((given.isnan() | given.isposinf()).any())
+                found.came_behind = self._latest.name if is_bad else ""
+        if module._parameters:
+            found.watch_gradient(tensor)
         self.seen[name] = found
         self._latest = found
 
@@ -172,6 +178,22 @@ class Activations:
             if bad and self._input is not None and not math.isfinite(float(self._input)):
                 bad = {INPUT: (-1, -1), **bad}
         return found, bad
+
+    def before_bad(self) -> str:
+        """The module behind which, and before the next one, the first NaN arose; "" if in one."""
+        first = next((one for one in self.seen.values() if one.bad_counts() is not None), None)
+        return first.came_behind if first is not None else ""
+
+    def bad_gradient(self) -> tuple[str, str] | None:
+        """Two modules between which a gradient that was finite until then became NaN; else None."""
+        later = ""
+        for one in reversed(self.seen.values()):
+            if one.gradient is None:
+                continue
+            if not math.isfinite(float(one.gradient)):
+                return (one.name, later) if later else None
+            later = one.name
+        return None
 
     def drop(self) -> None:
         """Forget what was seen."""

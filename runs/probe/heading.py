@@ -45,6 +45,18 @@ def heading(
     }
     if unoptimized:
         header["unoptimized"] = unoptimized
+        # A part that runs under no_grad() is left out on purpose; with gradients it was forgotten.
+        unreached = [
+            layer.name
+            for layer in layers.in_order()
+            if layer.name in unoptimized and all(t.grad is None for t in layer.tensors())
+        ]
+        if unreached:
+            header["unreached"] = unreached
+    tables = (torch.nn.Embedding, torch.nn.EmbeddingBag)
+    embeddings = [layer.name for layer in layers.in_order() if isinstance(layer.module(), tables)]
+    if embeddings:
+        header["embeddings"] = embeddings
     skipped = {layer.name: layer.skipped for layer in layers.layers if layer.skipped}
     if skipped:
         header["skipped"] = skipped

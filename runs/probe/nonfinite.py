@@ -94,9 +94,17 @@ def describe(
     *,
     layers: int,
     buffer: str = "",
+    behind: str = "",
+    between: tuple[str, str] | None = None,
 ) -> dict[str, object]:
     """What is not finite, and where it began; layers are given in forward order."""
-    found: dict[str, object] = {"first": _origin(activations, gradients, weights, layers, buffer)}
+    first = _origin(activations, gradients, weights, layers, buffer)
+    if behind and first["kind"] == "activation":
+        first["behind"] = behind
+    if between is not None and first.get("everywhere"):
+        # Clipping multiplies all gradients by one number; what came back to outputs was not.
+        first = {"kind": "gradient", "layer": between[1], "behind": between[0]}
+    found: dict[str, object] = {"first": first}
     if activations:
         named = [[name, *counts] for name, counts in activations.items()]
         found["activations"] = {"count": len(named), "modules": named[:MOST_NAMED]}

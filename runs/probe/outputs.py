@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,6 +36,10 @@ class Seen:
     """The value of `total`, when it has been transferred."""
     nans: int = 0
     infs: int = 0
+    gradient: Tensor | None = None
+    """The sum of the gradient that came back to it: infinite or NaN if any element is."""
+    came_behind: str = ""
+    """The module before it, if what it got from there was not finite; only CPUs tell."""
     version: tuple[int, int] = (0, 0)
     """Where the output is in memory, and how often it had been changed there."""
     behind: Tensor | None = None
@@ -47,6 +52,21 @@ class Seen:
             return
         if not _is_function(self.kind):
             self.behind = sample_rows(given, kind)
+
+    def watch_gradient(self, output: Tensor) -> None:
+        """Add up the gradient that comes back to the output, before anything clips it."""
+        import torch
+
+        if not output.requires_grad or output.grad_fn is None:
+            return
+
+        def add_up(gradient: Tensor) -> None:
+            with contextlib.suppress(RuntimeError):  # a backward pass must not fail for this
+                self.gradient = gradient.detach().sum(dtype=torch.float32)
+
+        # Else torch would warn whoever saves the output.
+        add_up.__torch_unserializable__ = True  # type: ignore[attr-defined]
+        output.register_hook(add_up)  # type: ignore[no-untyped-call]
 
     def numbers(self) -> Iterator[Tensor]:
         """Scalars from which the statistics are made."""

@@ -209,6 +209,8 @@ class Session:
             [layers[n].name for n in before or ([] if gradients else weights)],
             layers=len(measured.gradients),
             buffer=bad_buffer(model) if model is not None and not outputs else "",
+            behind=self.activations.before_bad() if outputs else "",
+            between=self.activations.bad_gradient() if gradients and not outputs else None,
         )
         if weights and "weights" not in found:
             names = [layers[n].name for n in weights]

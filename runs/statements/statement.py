@@ -10,7 +10,8 @@ class StatementKind(StrEnum):
     """What statements can be about."""
 
     PARAMETERS = "parameters"
-    """How many the model has; `subject` is total, trainable, frozen or rank."""
+    """How many the model has; `subject` is total, trainable, frozen or rank, or embedding: those of
+    its tables, `text` being the largest."""
     DEVICE = "device"
     """An accelerator: `subject` is its name, `value` its bytes; either may be missing."""
     PEAK = "peak"
@@ -21,8 +22,9 @@ class StatementKind(StrEnum):
 
 
 TRAINED, FROZEN, LEFT_OUT = "trained", "frozen", "not in the optimizer"
-LAYER_STATES = (TRAINED, FROZEN, LEFT_OUT)
-"""What becomes of a layer: left out is what could learn, and is in no optimizer."""
+UNREACHED = "not in the optimizer, and without a gradient"
+LAYER_STATES = (TRAINED, FROZEN, LEFT_OUT, UNREACHED)
+"""What becomes of a layer: left out is what could learn, gets a gradient and is in no optimizer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,14 @@ def test_gradients_that_pile_up_grow_smoothly() -> None:
     assert sureness("missing_zero_grad", f"grad_norm: {noisy} ; {loss}") == 0.0
 
 
+def test_gradients_that_grow_once_something_is_learned_do_not_pile_up() -> None:
+    loss = "train/loss: 2>1~0.02*61 nan*19"
+    learned = f"grad_norm: 0.5~0.02*20 0.5>3~0.02*40 nan*20 ; {loss}"
+    piled = f"grad_norm: 0.5>16~0.02*60 nan*20 ; {loss}"
+    assert sureness("missing_zero_grad", learned) == 0.0
+    assert sureness("missing_zero_grad", piled) > 0.0
+
+
 def test_anomaly_mode_names_the_operation() -> None:
     log = (
         "Traceback (most recent call last):\n"

@@ -26,6 +26,8 @@ def test_flat_at_guessing_is_not_learning() -> None:
         "train/loss: 0.2~0.02*400 ; config: pretrained=resnet",
         "train/loss: 2.3~0.02*100 ; lr: 0>0.1*100",
         "policy_loss: 0.1~0.05*400 ; reward: 1>20*100",
+        "train/loss: 2.303~0.02*5 nan*395",
+        "train/loss: 1.4>1.2~0.05*50 25000>100~20*40",
     ],
 )
 def test_not_learning_stays_quiet(example: str) -> None:

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from .trained import CLASSES, WIDTH, Training, adam, deep, sgd
+from .trained import CLASSES, WIDTH, WORDS, Training, adam, deep, sentences, sgd
 
 
 class Blocks(nn.Module):
@@ -144,6 +144,71 @@ def low_rank() -> Training:
 def convolutions() -> Training:
     model = Convolutions()
     return Training(model, adam(model))
+
+
+class Features(nn.Module):
+    """A part that is never differentiated, and a head on what it puts out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.backbone = deep(2, nn.ReLU, 64)
+        self.head = nn.Linear(CLASSES, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.no_grad():
+            x = self.backbone(x)
+        logits: Tensor = self.head(x)
+        return logits
+
+
+def fixed_features() -> Training:
+    model = Features()
+    return Training(model, torch.optim.Adam(model.head.parameters(), 3e-2))
+
+
+class Turns(nn.Module):
+    """Two heads that are trained in turns: records see only one of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.body = nn.Linear(WIDTH, 32)
+        self.even = nn.Linear(32, CLASSES)
+        self.odd = nn.Linear(32, CLASSES)
+        self.step = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = torch.relu(self.body(x))
+        logits: Tensor = self.odd(x) if self.step % 2 else self.even(x)
+        return logits
+
+
+def in_turns() -> Training:
+    model = Turns()
+
+    def count(step: int) -> None:
+        model.step = step
+
+    return Training(model, adam(model), every=6, before=count)
+
+
+class Table(nn.Module):
+    """Nearly all of it is a table of vectors, whatever that is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.rows = nn.EmbeddingBag(WORDS, 400)
+        self.head = nn.Linear(400, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits: Tensor = self.head(self.rows(x))
+        return logits
+
+
+def mostly_a_table() -> Training:
+    model = Table()
+    return Training(model, adam(model, 1e-2), batches=sentences)
 
 
 def unfrozen_later() -> Training:

@@ -107,6 +107,13 @@ def test_two_models_of_one_run_are_two_recordings() -> None:
     assert [layer.layer for layer in gradient_layers(view)] == ["a", "b", "c"]
 
 
+def test_a_share_that_hovers_about_the_bound_is_high_since_it_first_was() -> None:
+    shares = " ".join(["0.2"] * 5 + ["0.56", "0.49", "0.53", "0.48", "0.54"] * 3)
+    example = f"probe act_saturated/a: {shares} ; probe act_mean/b: 0*20 ; train/loss: 2~0.01*60"
+    (found,) = [f for f in diagnose(example_run(example)).findings if f.id == "saturated_units"]
+    assert found.details["after"] == 5.0
+
+
 VALUES = st.lists(
     st.floats() | st.sampled_from([0.0, 1.0, 1e-300, 1e308, math.nan, math.inf]),
     min_size=1, max_size=12,

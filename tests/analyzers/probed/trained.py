@@ -16,6 +16,7 @@ from mltd.runs import probe
 torch.set_num_threads(1)
 CLASSES = 4
 WIDTH = 16
+WORDS = 48
 Batch = tuple[Tensor, Tensor]
 
 
@@ -33,6 +34,9 @@ class Training:
     clip: float = 0.0
     before: Callable[[int], None] = lambda step: None
     """Called with the number of each step, before its forward pass."""
+    clears: bool = True
+    """Whether gradients of the step before are cleared."""
+    logs_norm: bool = False
 
 
 def points(number: int) -> Batch:
@@ -41,6 +45,15 @@ def points(number: int) -> Batch:
     labels = torch.randint(CLASSES, (64,), generator=generator)
     centres = 2.0 * torch.randn(CLASSES, WIDTH, generator=torch.Generator().manual_seed(99))
     return centres[labels] + 3.0 * torch.randn(64, WIDTH, generator=generator), labels
+
+
+def sentences(number: int) -> Batch:
+    """Words, some of which tell the class."""
+    generator = torch.Generator().manual_seed(number)
+    labels = torch.randint(CLASSES, (32,), generator=generator)
+    words = torch.randint(WORDS, (32, 12), generator=generator)
+    telling = torch.rand(32, 12, generator=generator) < 0.5
+    return torch.where(telling, words // CLASSES * CLASSES + labels[:, None], words), labels
 
 
 def deep(count: int, function: Callable[[], nn.Module], width: int = WIDTH) -> nn.Sequential:
@@ -60,6 +73,11 @@ def adam(model: nn.Module, rate: float = 3e-3) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.parameters(), rate)
 
 
+def _norm(model: nn.Module) -> float:
+    norms = [p.grad.norm() for p in model.parameters() if p.grad is not None]
+    return float(torch.stack(norms).norm())
+
+
 def train(training: Training, folder: Path, *, logs: bool = True) -> Path:
     """Train beside a log; the folder then holds `train.log` and `mltd-probe.jsonl`."""
     model, optimizer = training.model, training.optimizer
@@ -72,13 +90,15 @@ def train(training: Training, folder: Path, *, logs: bool = True) -> Path:
                 for group, rate in zip(optimizer.param_groups, rates, strict=True):
                     group["lr"] = rate * training.schedule(step)
             x, y = training.batches(step)
-            optimizer.zero_grad()
+            if training.clears:
+                optimizer.zero_grad()
             loss = training.loss(model(x), y)
             torch.autograd.backward(loss)
+            norm = f" grad_norm {_norm(model):.4f}" if training.logs_norm else ""
             if training.clip:
                 nn.utils.clip_grad_norm_(model.parameters(), training.clip)
             optimizer.step()
-            said.append(f"step {step} loss {loss.item():.4f}\n")
+            said.append(f"step {step} loss {loss.item():.4f}{norm}\n")
     if logs:
         (folder / "train.log").write_text("".join(said))
     return folder

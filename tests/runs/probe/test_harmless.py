@@ -107,6 +107,24 @@ print(*(name for name in sys.modules if name.startswith("mltd.") and ".probe" no
 """
 
 
+def test_an_output_can_be_saved_and_differentiated_twice(tmp_path: Path) -> None:
+    def slopes(folder: Path | None) -> list[Tensor]:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(4, 3), nn.Tanh())
+        handle = probe.watch(model, sgd(model), folder / "p", every=1) if folder else None
+        inputs = torch.randn(5, 4, requires_grad=True)
+        output: Tensor = model(inputs)
+        (slope,) = torch.autograd.grad(output.sum(), inputs, create_graph=True)
+        torch.autograd.backward((slope**2).sum())
+        pickle.dumps(output)
+        if handle is not None:
+            handle.close()
+        return [p.grad for p in model.parameters() if p.grad is not None]
+
+    watched, plain = slopes(tmp_path), slopes(None)
+    assert all(torch.equal(a, b) for a, b in zip(watched, plain, strict=True))
+
+
 def test_a_saved_model_is_loaded_where_there_is_no_probe_and_a_probe_needs_torch_alone(
     tmp_path: Path,
 ) -> None:

@@ -44,6 +44,22 @@ def run(model: nn.Module, path: Path, faults: dict[int, Any], count: int = 8) ->
     return [record for record in steps(path) if "nonfinite" in record]
 
 
+def test_a_gradient_that_clipping_spread_is_followed_to_its_place(tmp_path: Path) -> None:
+    model, path = Root(), tmp_path / "p"
+    model.factor = 0.0
+    optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+    with probe.watch(model, optimizer, path, every=1):
+        for step in (1, 2):
+            model.is_rooted = step == 2
+            optimizer.zero_grad()
+            backward(functional.cross_entropy(model(torch.ones(8, 2)), torch.zeros(8).long()))
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+    (bad,) = [record for record in steps(path) if "nonfinite" in record]
+    assert bad["nonfinite"]["gradients"]["count"] == 3
+    assert bad["nonfinite"]["first"] == {"kind": "gradient", "layer": "three", "behind": "two"}
+
+
 def test_a_nan_is_recorded_at_its_step_whatever_the_schedule(tmp_path: Path) -> None:
     bad = run(mlp(2, 4, 3), tmp_path / "p", {6: lambda x: x * torch.nan}, 12)
     assert bad[0]["step"] == 6

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mltd.runs.event import EventKind
+from mltd.runs.formats.probe_events import Origin, origin_of
 from mltd.runs.formats.probe_lines import ProbeFormat, ProbeReader, column_name
 from mltd.runs.formats.registry import recognise
 from mltd.runs.run import Run, SourceFile
@@ -76,6 +77,21 @@ def test_the_header_states_the_layers_and_what_becomes_of_them() -> None:
     ]  # fmt: skip
 
 
+def test_the_header_tells_a_part_that_no_gradient_reaches_and_the_tables() -> None:
+    header = {**HEADER, "unreached": ["head"], "embeddings": ["conv", "gone"]}
+    stated = feed_whole(ProbeReader(), lines(header)).statements
+    assert ("embedding", 40, "conv") in [(s.subject, s.value, s.text) for s in stated]
+    assert stated[-1].text == "not in the optimizer, and without a gradient"
+
+
+def test_an_origin_between_two_layers_is_read_back() -> None:
+    first = {"kind": "activation", "layer": "fc", "nan": 1, "inf": 0, "behind": "conv"}
+    record = {"kind": "step", "step": 3, "nonfinite": {"first": first, "since": 2}}
+    (event,) = feed_whole(ProbeReader(), lines({**HEADER, "unoptimized": []}, record)).events
+    assert event.title == "NaN first appeared between layer conv and layer fc (since step 2)"
+    assert origin_of(event.message) == Origin("activation", "fc", 2, "conv")
+
+
 def test_a_layer_without_gradient_has_a_gradient_of_zero() -> None:
     assert values(feed_whole(ProbeReader(), DATA), "grad_norm/head") == [0.0, math.inf]
 
@@ -95,6 +111,7 @@ def test_events_name_the_layer() -> None:
     [
         ({"kind": "gradient", "layer": "fc", "everywhere": True}, "the loss was not finite"),
         ({"kind": "gradient", "layer": "fc", "everywhere": False}, "first in layer fc"),
+        ({"kind": "gradient", "layer": "fc", "behind": "a"}, "in layer fc or between it and a"),
         ({"kind": "weight", "layer": "fc"}, "non-finite weights in layer fc"),
         ({"kind": "buffer", "layer": "fc"}, "running statistics of layer fc"),
         ({"kind": "input", "layer": "fc"}, "the data held non-finite values"),

@@ -143,12 +143,26 @@ def test_frozen_layers_layers_without_gradient_and_without_optimizer(tmp_path: P
     first = header(path)
     assert dict(zip(first["layers"], first["trainable"], strict=True))["0"] == 0
     assert first["unoptimized"] == ["6"]
+    assert "unreached" not in first
     early, late = steps(path)
     assert [first["layers"][n] for n in late["no_grad"]] == ["2.unused"]
     assert "0" in by_layer(path, early, "weight_norm")
     assert set(by_layer(path, late, "weight_norm")) == {"2", "2.unused", "4", "6"}
     assert by_layer(path, late, "update_ratio")["2.unused"] == 0.0
     assert not {"0", "6"} & set(by_layer(path, late, "update_ratio"))
+
+
+def test_a_part_that_no_gradient_reaches_is_named_in_the_header(tmp_path: Path) -> None:
+    backbone, head, path = nn.Linear(4, 4), nn.Linear(4, 3), tmp_path / "p.jsonl"
+    model = nn.Sequential(backbone, head)
+    optimizer = torch.optim.SGD(head.parameters(), 0.1)
+    with probe.watch(model, optimizer, path, every=1):
+        with torch.no_grad():
+            features = backbone(torch.ones(8, 4))
+        backward(functional.cross_entropy(head(features), torch.zeros(8).long()))
+        optimizer.step()
+    first = header(path)
+    assert (first["unoptimized"], first["unreached"]) == (["0"], ["0"])
 
 
 def test_sparse_gradients_are_measured_by_place(tmp_path: Path) -> None:
