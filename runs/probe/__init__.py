@@ -47,10 +47,11 @@ def watch(
     from .options import Options
     from .recorder import Probe
 
+    # Made inside of the probe: a number that is none must not end a training, either.
     return Probe(
         model,
         optimizer,
-        Options(
+        lambda: Options(
             path=path,
             every=every,
             scaler=scaler,

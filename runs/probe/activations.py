@@ -55,7 +55,8 @@ class Activations:
         self._passed: set[int] = set()
         """Modules with gates that were called."""
         self._names: dict[int, str] = {}
-        self.modules = self._choose(model, wanted)
+        self._wanted = wanted
+        self.modules = self._choose(model)
         """Names of the watched modules, in the order in which they were called."""
         self.seen: dict[str, Seen] = {}
         self._latest: Seen | None = None
@@ -63,11 +64,15 @@ class Activations:
         """The sum of what the first module got."""
         self._gates = place_gates(model, self)
 
-    def _choose(self, model: nn.Module, wanted: Callable[[str], bool]) -> list[str]:
+    def look_again(self, model: nn.Module) -> None:
+        """Choose modules anew: some may have been added, others are gone."""
+        self.modules = self._choose(model)
+
+    def _choose(self, model: nn.Module) -> list[str]:
         found = [
             (name, module)
             for name, module in ((plain_name(n), m) for n, m in model.named_modules())
-            if wanted(name) and _speaks(module)
+            if self._wanted(name) and _speaks(module)
         ]
         stride = -(-len(found) // MOST_MODULES) or 1
         self._names = {id(module): name for name, module in found[::stride]}

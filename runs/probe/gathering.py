@@ -36,6 +36,8 @@ class Gathering:
 
     layers: LayerList
     is_first: bool = False
+    taken: set[int] = field(default_factory=set)
+    """Identities of the optimizers whose weights were taken."""
     _gradients: dict[int, list[tuple[Tensor, Tensor]]] = field(default_factory=dict)
     _weights: dict[int, list[tuple[Tensor, Tensor]]] = field(default_factory=dict)
     _updates: list[Updates] = field(default_factory=list)
@@ -44,6 +46,7 @@ class Gathering:
 
     def take_weights(self, optimizer: Optimizer) -> None:
         """Norms and samples of the weights that the optimizer is about to change."""
+        self.taken.add(id(optimizer))
         own = {id(p) for group in optimizer.param_groups for p in group["params"]}
         owned: list[tuple[int, Tensor]] = []
         others: list[tuple[int, Tensor]] = []

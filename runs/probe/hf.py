@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import DEFAULT_PATH, watch
+from .options import check_names
 
 if TYPE_CHECKING:
     from .recorder import Probe
@@ -20,6 +21,7 @@ class ProbeCallback(Base):
 
     def __init__(self, path: str | os.PathLike[str] | None = None, **options: Any) -> None:
         self._path = path
+        check_names(options)
         self._options = options
         self.probe: Probe | None = None
 
@@ -27,6 +29,7 @@ class ProbeCallback(Base):
         self, args: Any, state: Any, control: Any, model: Any = None, **given: Any
     ) -> None:
         """The model is wrapped and the checkpoint is loaded: begin."""
+        self._close()  # a training that broke off, which nobody tells callbacks
         if model is None:
             return
         optimizer = given.get("optimizer")
@@ -42,6 +45,9 @@ class ProbeCallback(Base):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """The last step was made."""
+        self._close()
+
+    def _close(self) -> None:
         if self.probe is not None:
             self.probe.close()
 

@@ -1,8 +1,8 @@
 """The probe as a callback of Keras: `model.fit(..., callbacks=[ProbeCallback()])`.
 
 Keras shows callbacks weights and the learning rate: norms of weights, how far they moved in a
-batch, and the first layer whose weights are not finite. Gradients and activations it keeps to
-itself, so the records have none. With torch as its backend, use `probe.watch` beside it.
+batch, and the first layer whose weights are not finite. With torch as its backend gradients are
+there as well, as the backward pass left them. Activations it keeps to itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from . import DEFAULT_PATH, EVERY, MAX_BYTES
 from .context import warn
+from .keras_weights import (
+    Before,
+    before,
+    gradient_norm,
+    is_finite,
+    layers_of,
+    moved,
+    number_in,
+    size_of,
+    synchronise,
+)
 from .options import Options
 from .writer import Writer, number
 
@@ -26,12 +37,9 @@ else:
     except ImportError:
         from tensorflow.keras.callbacks import Callback as Base
 
-_STRIDE_OVER = 16_384
-"""Elements of a weight that are kept to see how far it moves."""
-
 
 class ProbeCallback(Base):
-    """Records the first batch and every `every`-th one."""
+    """Records the first step and every `every`-th one."""
 
     def __init__(
         self,
@@ -44,13 +52,22 @@ class ProbeCallback(Base):
         self._options = Options(path, every, max_bytes)
         self._writer: Writer | None = None
         self._layers: list[tuple[str, Any]] = []
-        self._before: list[list[Any]] | None = None
-        self._step = 0
+        self._before: list[Before] | None = None
+        self._batch = 0
+        self._batches = 1
+        """Batches to a step of the optimizer."""
+        self._stride = 1
+        """Batches between two calls of this callback; Keras can take several at once."""
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Begin the file."""
         try:
-            self._step = _whole(getattr(_model(self).optimizer, "iterations", 0))
+            self._end("the training broke off")  # of the last one, if nobody has said so
+            optimizer = _model(self).optimizer
+            self._batch = _batches_of(optimizer)
+            self._stride = getattr(_model(self), "steps_per_execution", None) or 1
+            self._batches = getattr(optimizer, "gradient_accumulation_steps", None) or 1
+            self._layers = []
             self._writer = Writer(str(self._options.path), self._options.max_bytes)
         except Exception as problem:  # noqa: BLE001 - a training must not fail for its recorder
             self._fail(problem)
@@ -60,17 +77,21 @@ class ProbeCallback(Base):
         try:
             if self._writer is None or not self._is_due():
                 return
+            synchronise(_model(self))
             if not self._layers:
-                self._layers = list(_layers_of(_model(self)))
-            self._before = [[_sample(w) for w in layer.weights] for _, layer in self._layers]
+                self._layers = list(layers_of(_model(self)))
+            self._before = [before(layer) for _, layer in self._layers]
         except Exception as problem:  # noqa: BLE001
             self._fail(problem)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Record how far they moved."""
         try:
-            self._step += 1
+            self._batch += self._stride
             if self._writer is not None and self._before is not None:
+                synchronise(_model(self))
+                # The last execution of an epoch may have been a shorter one.
+                self._batch = _batches_of(_model(self).optimizer) or self._batch
                 self._record(self._writer, self._before)
         except Exception as problem:  # noqa: BLE001
             self._fail(problem)
@@ -80,40 +101,57 @@ class ProbeCallback(Base):
         """The last batch was seen."""
         self._end("closed")
 
+    @property
+    def _step(self) -> int:
+        return self._batch // self._batches
+
     def _is_due(self) -> bool:
-        writer = self._writer
+        writer, then = self._writer, self._batch + self._stride
+        if self._stride == 1 and then % self._batches:
+            return False  # gradients are only added up, and nothing moves
         if writer is None or not writer.has_header:
             return True
-        return (self._step + 1) % (self._options.every * writer.thinning) == 0
+        every = self._options.every * writer.thinning
+        return then // self._batches // every > self._step // every
 
-    def _record(self, writer: Writer, before: list[list[Any]]) -> None:
+    def _record(self, writer: Writer, then: list[Before]) -> None:
         if not writer.has_header:
             writer.write_header(_heading(self._layers, self._options.every))
-        norms, ratios = [], []
-        for (_, layer), kept in zip(self._layers, before, strict=True):
-            norm = _norm([_array(weight) for weight in layer.weights])
-            pairs = zip(layer.weights, kept, strict=True)
-            moved = _norm([_sample(weight) - old for weight, old in pairs])
-            size = _norm(kept)
-            norms.append(norm)
-            ratios.append(moved / size if size else None)
+        ratios = [moved(layer, old) for (_, layer), old in zip(self._layers, then, strict=True)]
+        distances = [(ratio or 0.0) * old.norm for ratio, old in zip(ratios, then, strict=True)]
+        size = math.hypot(*(old.norm for old in then))
+        total = {"weight_norm": number(size)}
+        if size and self._stride == 1:
+            total["update_ratio"] = number(math.hypot(*distances) / size)
         record: dict[str, object] = {
             "kind": "step",
             "step": self._step,
             "time": round(time.time(), 3),
-            "total": {"weight_norm": number(math.sqrt(sum(n * n for n in norms)))},
-            "weight_norm": [number(norm) for norm in norms],
-            "update_ratio": [number(ratio) for ratio in ratios],
+            "total": total,
+            "weight_norm": [number(old.norm) for old in then],
         }
-        rate = _rate(_model(self).optimizer)
+        if self._stride == 1:  # else it would be the way of several steps
+            record["update_ratio"] = [number(ratio) for ratio in ratios]
+        gradients = self._gradients()
+        known = [norm for norm in gradients if norm is not None]
+        if known:
+            record["grad_norm"] = [number(norm) for norm in gradients]
+            total["grad_norm"] = number(math.hypot(*known))
+        rate = getattr(_model(self).optimizer, "learning_rate", None)
         if rate is not None:
-            record["lr"] = [number(rate)]
-        bad = [name for (name, _), n in zip(self._layers, norms, strict=True) if not _is_finite(n)]
+            record["lr"] = [number(number_in(rate))]
+        bad = [name for name, layer in self._layers if not is_finite(layer)]
         if bad:
             weights = {"count": len(bad), "layers": bad[:20]}
             first = {"kind": "weight", "layer": bad[0]}
             record["nonfinite"] = {"first": first, "weights": weights}
         writer.write(record)
+
+    def _gradients(self) -> list[float | None]:
+        """Norms of gradients that are those of a step: neither parts of a sum nor scaled."""
+        if self._batches > 1 or hasattr(_model(self).optimizer, "inner_optimizer"):
+            return []
+        return [gradient_norm(layer) for _, layer in self._layers]
 
     def _fail(self, problem: Exception) -> None:
         reason = f"{type(problem).__name__}: {problem}"
@@ -135,22 +173,16 @@ def _model(callback: Any) -> Any:
     return callback.model
 
 
-def _layers_of(model: Any, prefix: str = "") -> Any:
-    """Layers with weights, those of models inside of models too."""
-    for layer in model.layers:
-        name = f"{prefix}{layer.name}"
-        if getattr(layer, "layers", None):
-            yield from _layers_of(layer, f"{name}/")
-        elif layer.weights:
-            yield name, layer
+def _batches_of(optimizer: Any) -> int:
+    """Batches that an optimizer has seen; in public Keras tells the steps that it made of them."""
+    steps = getattr(optimizer, "iterations", 0)
+    return int(number_in(getattr(optimizer, "_iterations", steps)))
 
 
 def _heading(layers: list[tuple[str, Any]], every: int) -> dict[str, object]:
     from importlib import import_module
 
     keras = import_module("keras" if "keras" in sys.modules else "tensorflow.keras")
-    sizes = [sum(math.prod(w.shape) for w in layer.weights) for _, layer in layers]
-    learning = [sum(math.prod(w.shape) for w in layer.trainable_weights) for _, layer in layers]
     return {
         "time": round(time.time(), 3),
         "keras": str(getattr(keras, "__version__", "")),
@@ -159,39 +191,8 @@ def _heading(layers: list[tuple[str, Any]], every: int) -> dict[str, object]:
         "every": every,
         "order": "registration",
         "layers": [name for name, _ in layers],
-        "parameters": sizes,
-        "trainable": learning,
+        "parameters": [size_of(layer.weights) for _, layer in layers],
+        "trainable": [size_of(layer.trainable_weights) for _, layer in layers],
         "modules": [],
         "activations": "none: Keras does not show them to callbacks",
     }
-
-
-def _array(weight: Any) -> Any:
-    import numpy as np
-
-    value = weight.numpy() if hasattr(weight, "numpy") else weight
-    return np.asarray(value, dtype=np.float64)
-
-
-def _sample(weight: Any) -> Any:
-    flat = _array(weight).reshape(-1)
-    return flat[:: max(1, -(-flat.size // _STRIDE_OVER))].copy()
-
-
-def _norm(arrays: list[Any]) -> float:
-    return math.sqrt(sum(float((array * array).sum()) for array in arrays))
-
-
-def _is_finite(value: float) -> bool:
-    return math.isfinite(value)
-
-
-def _whole(value: Any) -> int:
-    return int(value.numpy()) if hasattr(value, "numpy") else int(value)
-
-
-def _rate(optimizer: Any) -> float | None:
-    rate = getattr(optimizer, "learning_rate", None)
-    if rate is None:
-        return None
-    return float(rate.numpy() if hasattr(rate, "numpy") else rate)

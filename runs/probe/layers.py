@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .sharding import Sizes, is_sharded
+
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 _WRAPPING = frozenset({"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"})
 """Parts of names that wrappers add and that the plain model does not have."""
 _WRAPPERS = frozenset({"DistributedDataParallel", "DataParallel", "FullyShardedDataParallel"})
-_SHARDED = frozenset({"DTensor", "FlatParameter", "ShardedTensor"})
 
 
 def unwrap(model: Any) -> nn.Module:
@@ -90,8 +91,13 @@ class LayerList:
         return [place for place in self.order if place in wanted]
 
 
-def find_layers(model: nn.Module, wanted: Callable[[str], bool]) -> LayerList:
-    """Every module that owns parameters; a shared parameter belongs to its first owner."""
+def find_layers(
+    model: nn.Module, wanted: Callable[[str], bool], sizes: Sizes | None = None
+) -> LayerList:
+    """Every module that owns parameters; a shared parameter belongs to its first owner.
+
+    `sizes` are those of parameters of which this rank holds a part.
+    """
     seen: set[int] = set()
     found = LayerList()
     for name, module in model.named_modules():
@@ -106,19 +112,19 @@ def find_layers(model: nn.Module, wanted: Callable[[str], bool]) -> LayerList:
             layer.parameters.append(own)
             layer.skipped = layer.skipped or reason
             if reason != "not initialised":
-                layer.size += tensor.numel()
-                layer.trainable += tensor.numel() if tensor.requires_grad else 0
+                size = (sizes or {}).get((id(module), own), tensor.numel())
+                layer.size += size
+                layer.trainable += size if tensor.requires_grad else 0
         if layer.parameters:
             found.layers.append(layer)
     return found
 
 
 def _problem(tensor: Tensor) -> str:
-    kinds = {kind.__name__ for kind in type(tensor).__mro__}
-    if "UninitializedParameter" in kinds:
+    if any(kind.__name__ == "UninitializedParameter" for kind in type(tensor).__mro__):
         return "not initialised"
-    if kinds & _SHARDED:
-        return "sharded"  # its norm would need all ranks at once
+    if is_sharded(tensor):
+        return "sharded"
     if tensor.is_meta:
         return "on the meta device"
     if not (tensor.is_floating_point() or tensor.is_complex()) or tensor.is_quantized:

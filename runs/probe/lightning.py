@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import DEFAULT_PATH, watch
+from .options import check_names
 
 if TYPE_CHECKING:
     from .recorder import Probe
@@ -24,11 +25,13 @@ class ProbeCallback(Base):
     def __init__(self, path: str | os.PathLike[str] | None = None, **options: Any) -> None:
         super().__init__()
         self._path = path
+        check_names(options)
         self._options = options
         self.probe: Probe | None = None
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         """Optimizers exist and the checkpoint is loaded: begin."""
+        self._close()
         plugin = getattr(trainer, "precision_plugin", None)
         options = {
             "scaler": getattr(plugin, "scaler", None),

@@ -23,13 +23,14 @@ def norms(tensors: Sequence[Tensor]) -> list[Tensor]:
         groups.setdefault((tensor.device, tensor.dtype), []).append(number)
     found: list[Tensor | None] = [None] * len(plain)
     for numbers in groups.values():
-        group = [plain[n].detach() for n in numbers]
+        group = [plain[n] for n in numbers]
         # Half precision would overflow at a norm of 65,504.
         precise = torch.float64 if group[0].dtype == torch.float64 else torch.float32
-        try:
-            measured: Iterable[Tensor] = torch._foreach_norm(group, 2, dtype=precise)
-        except (AttributeError, TypeError, RuntimeError):
-            measured = [torch.linalg.vector_norm(one, dtype=precise) for one in group]
+        with torch.no_grad():
+            try:
+                measured: Iterable[Tensor] = torch._foreach_norm(group, 2, dtype=precise)
+            except (AttributeError, TypeError, RuntimeError):
+                measured = [torch.linalg.vector_norm(one, dtype=precise) for one in group]
         for number, norm in zip(numbers, measured, strict=True):
             found[number] = norm
     return [norm for norm in found if norm is not None]
@@ -54,11 +55,10 @@ def sample(tensor: Tensor, most: int = SAMPLE) -> Tensor:
     """Evenly spread elements of a tensor, as a view of it."""
     tensor = tensor.detach()
     size = tensor.numel()
-    if tensor.is_contiguous():
-        flat = tensor.view(-1)
-        return flat if size <= most else flat[:: -(-size // most)]
     if size <= most or tensor.dim() == 0:
         return tensor
+    if tensor.is_contiguous():
+        return tensor.view(-1)[:: -(-size // most)]
     # Slices of a view keep it a view, whatever its memory format.
     row = size // tensor.shape[0]
     return tensor[:: max(1, -(-tensor.shape[0] * row // most))]

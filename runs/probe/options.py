@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 LEAST_BYTES = 16 << 10
 """Below this not even a header and a few records would fit."""
+
+
+def check_names(options: Mapping[str, object]) -> None:
+    """Say at once, not when a training begins, that `watch` has no such option."""
+    known = {field.name for field in fields(Options)} - {"path"}
+    for name in options:
+        if name not in known:
+            raise TypeError(f"the probe has no option {name!r}; it has {', '.join(sorted(known))}")
 
 
 @dataclass(slots=True)

@@ -177,7 +177,16 @@ def is_plain(tensor: Tensor) -> bool:
         and not tensor.is_meta
         and not tensor.is_nested
         and tensor.numel() > 0
+        and not _is_transformed(tensor)
     )
+
+
+def _is_transformed(tensor: Tensor) -> bool:
+    """True inside of torch.func: a tensor of `vmap` or `grad` has no elements of its own."""
+    import torch
+
+    test = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
+    return bool(test(tensor)) if test is not None else False
 
 
 def sample_rows(tensor: Tensor, kind: str, before: str = "") -> Tensor:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .context import path_for_rank, plain_optimizers, rank_and_world, warn
 from .hooks import compiling_test
+from .nesting import Nesting
 from .options import Options
 from .session import Session
 from .writer import FullError, Writer
@@ -23,15 +25,18 @@ _OPEN: set[str] = set()
 class Probe:
     """A handle on what is being recorded; `close` ends it. Also a context manager."""
 
-    def __init__(self, model: Any, optimizer: Any, options: Options) -> None:
-        self.path = str(options.path)
+    def __init__(self, model: Any, optimizer: Any, asked: Callable[[], Options]) -> None:
+        self.path = ""
         self.is_active = False
         self._process = os.getpid()
         self._handles: list[RemovableHandle] = []
         self._session: Session | None = None
         self._main: weakref.ref[Optimizer] | None = None
         self._known: weakref.WeakKeyDictionary[Optimizer, bool] = weakref.WeakKeyDictionary()
+        self._nesting = Nesting()
         try:
+            options = asked()
+            self.path = str(options.path)
             self._is_compiling = compiling_test()
             rank, world = rank_and_world()
             if rank and not options.all_ranks:
@@ -58,19 +63,27 @@ class Probe:
             ]
             return
         optimizers = plain_optimizers(given)
-        self._main = weakref.ref(optimizers[0])
+        self._main = weakref.ref(optimizers[0], self._seek_another)
         for optimizer in optimizers:
             self._known[optimizer] = True
             self._handles.append(optimizer.register_step_pre_hook(self._before))
             self._handles.append(optimizer.register_step_post_hook(self._after))
         assert self._session is not None
-        self._session.watch_skipped_steps(optimizers[0])
+        self._session.expect(optimizers)
+
+    def _seek_another(self, _: object) -> None:
+        """The optimizer is gone: from now on whichever steps the model's parameters is watched."""
+        try:
+            if self.is_active and not list(self._known):
+                self._attach(None)
+        except Exception as problem:  # noqa: BLE001 - the interpreter may be ending, too
+            self._fail(problem)
 
     # -- steps ----------------------------------------------------------------------------
 
     def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         session = self._ready(optimizer)
-        if session is None:
+        if session is None or not self._nesting.enter(optimizer):
             return
         try:
             has_closure = _has_closure(args, kwargs)
@@ -80,7 +93,7 @@ class Probe:
 
     def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         session = self._ready(optimizer)
-        if session is None:
+        if session is None or not self._nesting.leave(optimizer):
             return
         try:
             has_closure = _has_closure(args, kwargs)
@@ -118,7 +131,8 @@ class Probe:
             reason = f"{problem}; nothing more is recorded"
         else:
             reason = f"{type(problem).__name__}: {problem}"
-        warn(f"stopped recording to {self.path}: {reason}. The training goes on without it.")
+        where = f" to {self.path}" if self.path else ""
+        warn(f"stopped recording{where}: {reason}. The training goes on without it.")
         self.is_active = True  # also if it never began: something may be attached
         self._end(reason)
 

@@ -14,6 +14,8 @@ from .heading import heading
 from .layers import LayerList, find_layers, unwrap
 from .nonfinite import Sentinel, bad_buffer, describe
 from .options import Options
+from .rounds import Draft, Rounds
+from .sharding import whole_sizes
 from .skipping import SkippedSteps
 from .writer import Writer, number
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 BURST = 3
 """Steps recorded in a row after something that is not finite turned up."""
 MOST_BURSTS = 20
+NEVER_STEPPED = "no step of an optimizer of torch was seen"
+MOST_HEADERS = 20
+"""Of a model whose layers come and go; some are frozen and released on every step."""
 
 
 class Session:
@@ -38,6 +43,7 @@ class Session:
         on_error: Callable[[Exception], None],
     ) -> None:
         plain = unwrap(model)
+        self._sizes = whole_sizes(model)
         self._model = weakref.ref(plain)
         self._held: nn.Module | None = plain
         """A container made for us alone, such as a dict of two models, is gone otherwise."""
@@ -47,7 +53,13 @@ class Session:
         self._layers: LayerList | None = None
         self._sentinel: Sentinel | None = None
         self._gathering: Gathering | None = None
-        self._optimizers: list[weakref.ref[Optimizer]] = []
+        self._rounds = Rounds()
+        self._draft: Draft | None = None
+        self._late: Gathering | None = None
+        """What an optimizer does that steps after the main one."""
+        self._shape: tuple[int, ...] = ()
+        self._headers = 0
+        self._needs_header = True
         self._step: int | None = options.step
         self._every = options.every
         self._urgent = 1
@@ -71,13 +83,25 @@ class Session:
     def _is_due(self, step: int) -> bool:
         return self._urgent > 0 or step % self._every == 0
 
+    def expect(self, optimizers: list[Optimizer]) -> None:
+        """These will step the model; with a scaler, steps of the first may be skipped."""
+        self._rounds.add(optimizers)
+        self._skips.watch(optimizers[0])
+
     def before(self, optimizer: Optimizer, *, is_main: bool, has_closure: bool) -> None:
         """An optimizer is about to step."""
         if self._step is None:
             self._step = steps_done(optimizer)
-        if all(known() is not optimizer for known in self._optimizers):
-            self._optimizers.append(weakref.ref(optimizer))
+        self._rounds.add([optimizer])
         layers = self._find_layers()
+        if is_main:
+            self._finish()
+        elif self._rounds.main_leads:
+            if self._draft is None or id(optimizer) not in self._draft.missing:
+                return
+            self._late = Gathering(layers)
+            self._take(self._late, optimizer, has_closure)
+            return
         step = self._step + 1
         if not self._is_due(step):
             is_scaled = getattr(optimizer, "grad_scale", None) is not None
@@ -89,31 +113,42 @@ class Session:
             if not self._start_burst():
                 return
         if self._gathering is None:
-            self._gathering = Gathering(layers, is_first=not self._writer.has_header)
-        self._gathering.take_weights(optimizer)
+            self._gathering = Gathering(layers, is_first=self._needs_header)
+        self._take(self._gathering, optimizer, has_closure)
+
+    def _take(self, gathering: Gathering, optimizer: Optimizer, has_closure: bool) -> None:
+        gathering.take_weights(optimizer)
         if not has_closure:
-            self._gathering.take_gradients(optimizer, _scale_in(optimizer))
+            gathering.take_gradients(optimizer, _scale_in(optimizer))
 
     def after(self, optimizer: Optimizer, *, is_main: bool, has_closure: bool) -> None:
         """An optimizer has stepped."""
         if self._step is None:
             return
-        gathering = self._gathering
-        if gathering is not None:
+        late, self._late = self._late, None
+        gathering = late or self._gathering
+        if gathering is not None and id(optimizer) in gathering.taken:
             if has_closure:
                 gathering.take_gradients(optimizer, _scale_in(optimizer))
             gathering.take_updates()
         if not is_main:
+            self._rounds.note_other()
+            if late is not None and self._draft is not None:
+                self._draft.add(optimizer, late.measure())
+                if not self._draft.missing:
+                    self._finish()
             return
         self._step += 1
         self._skips.note_step()
+        missing = self._rounds.note_main(gathering.taken if gathering is not None else set())
         if gathering is not None:
             self._urgent = max(0, self._urgent - 1)
-            self._record(gathering.measure(), is_skipped=_is_skipped(optimizer))
+            self._record(gathering.measure(), missing, is_skipped=_is_skipped(optimizer))
         elif has_closure and self._sentinel is not None and self._sentinel.look(self._step):
             self._start_burst()
         self._gathering = None
         if self._is_due(self._step + 1):
+            self._look_again()
             self.activations.arm()
         else:
             self.activations.drop()
@@ -134,46 +169,79 @@ class Session:
         if self._layers is None:
             model = self._held or self._model()
             assert model is not None
-            self._layers = find_layers(model, self._options.wanted())
+            self._layers = find_layers(model, self._options.wanted(), self._sizes)
+            self._shape = self._measure_shape(self._layers)
             # From here on the layers are known one by one, and nothing is kept alive.
             self._held = None
         return self._layers
+
+    def _measure_shape(self, layers: LayerList) -> tuple[int, ...]:
+        """Changes when layers or optimizers come or go, or are frozen or released."""
+        learning = sum(t.requires_grad for _, layer in layers.measured() for t in layer.tensors())
+        groups = [group for one in self._rounds.alive() for group in one.param_groups]
+        return learning, sum(len(group["params"]) for group in groups)
+
+    def _look_again(self) -> None:
+        """If the model is another one by now, find its layers and say so in a new header."""
+        model = self._model()
+        if model is None or self._layers is None or self._headers >= MOST_HEADERS:
+            return
+        if self._measure_shape(self._layers) != self._shape:
+            self._layers = None
+            self._needs_header = True
+            self.activations.look_again(model)
 
     def _write_header(self) -> None:
         layers = self._find_layers()
         # Only now: a step with a closure does its forward pass inside of the step.
         layers.put_in_order(self.activations.put_in_order())
         self._sentinel = Sentinel(layers)
-        optimizers = [one for known in self._optimizers if (one := known()) is not None]
+        self._needs_header = False
+        self._headers += 1
         self._writer.write_header(
             heading(
                 layers,
                 self.activations,
-                optimizers,
+                self._rounds.alive(),
                 every=self._options.every,
                 ranks=self._ranks,
             )
         )
 
-    def watch_skipped_steps(self, optimizer: Optimizer) -> None:
-        """With a scaler, notice backward passes that no step follows."""
-        self._skips.watch(optimizer)
-
     def _record_skipped(self, scale: float) -> None:
+        self._finish()
         gathering = Gathering(self._find_layers())
         gathering.take_gradients(None, scale)
-        self._record(gathering.measure(), is_skipped=True)
+        self._record(gathering.measure(), set(), is_skipped=True)
         self.activations.arm()
 
-    def _record(self, measured: Measured, *, is_skipped: bool) -> None:
-        layers = self._find_layers()
-        if not self._writer.has_header:
+    def _record(self, measured: Measured, missing: set[int], *, is_skipped: bool) -> None:
+        if self._needs_header:
             self._write_header()
         outputs, bad_outputs = self.activations.take()
         if is_skipped:
             measured.updates.clear()
-        record = step_record(self._step or 0, measured, outputs, layers, self.activations.modules)
-        optimizers = [one for known in self._optimizers if (one := known()) is not None]
+        self._draft = Draft(
+            self._step or 0,
+            measured,
+            outputs,
+            bad_outputs,
+            is_skipped=is_skipped,
+            missing=missing,
+            layers=self._find_layers(),
+            modules=self.activations.modules,
+        )
+        if not missing:
+            self._finish()
+        self.activations.keep_entrances()
+
+    def _finish(self) -> None:
+        """Write the record that waits for optimizers, whether or not all have stepped."""
+        draft, self._draft = self._draft, None
+        if draft is None:
+            return
+        record = step_record(draft.step, draft.measured, draft.outputs, draft.layers, draft.modules)
+        optimizers = self._rounds.alive()
         record["lr"] = [number(rate) for rate in learning_rates(optimizers)]
         scale = loss_scale(self._options.scaler, optimizers[0] if optimizers else None)
         if scale is not None:
@@ -181,20 +249,14 @@ class Session:
         memory = memory_in_use()
         if memory is not None:
             record["memory"] = memory
-        if is_skipped:
+        if draft.is_skipped:
             record["skipped"] = True
-        self._add_bad(record, measured, bad_outputs)
+        self._add_bad(record, draft)
         self._writer.write(record)
-        self.activations.keep_entrances()
         self._thin()
 
-    def _add_bad(
-        self,
-        record: dict[str, object],
-        measured: Measured,
-        outputs: dict[str, tuple[int, int]],
-    ) -> None:
-        listed = self._find_layers()
+    def _add_bad(self, record: dict[str, object], draft: Draft) -> None:
+        measured, outputs, listed = draft.measured, draft.bad_outputs, draft.layers
         layers = listed.layers
         gradients = listed.sort(_bad_layers(measured.gradients))
         before = listed.sort(_bad_layers(measured.weights))
@@ -232,7 +294,10 @@ class Session:
         self.activations.close()
         self._skips.close()
         self._gathering = None
+        if self._step is None and reason == "closed":
+            reason = NEVER_STEPPED
         try:
+            self._finish()
             if not self._writer.has_header:
                 self._write_header()
             last = {"kind": "end", "step": self._step, "reason": reason[:500]}
