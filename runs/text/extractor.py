@@ -28,6 +28,7 @@ from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
 from .families import Families
 from .grids import GridReader
+from .layouts import Fitting, Layouts, Part, in_order, indices_besides, without
 from .plan import Pattern, Plan, Planner, Shape, shipped_patterns
 from .tables import TableReader
 from .template import learn
@@ -64,6 +65,7 @@ class TextReader:
         """Plans whose lines differ in digits inside names: told apart line by line."""
         self._tables = TableReader(self._planner.roles)
         self._grids = GridReader(self._planner.roles)
+        self._layouts = Layouts()
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete lines of `data`."""
@@ -71,7 +73,9 @@ class TextReader:
         if end == 0:
             return Harvest()
         chunk = clean(data[:end], is_open=not final and data[end - 1 : end] != b"\n")
-        numbers = self._classify(chunk)
+        view = ChunkView(chunk)
+        fittings = self._layouts.fit(chunk)
+        numbers = self._classify(view, fittings)
         texts = _Texts(chunk.pieces)
         harvest = Harvest(lines=chunk.lines, consumed=end)
         starts = _LineStarts(data, end)
@@ -84,9 +88,8 @@ class TextReader:
             if harvest.consumed == 0:
                 return Harvest()
             harvest.statements = [s for s in harvest.statements if s.line <= harvest.lines]
-        view = ChunkView(chunk)
         assembly = Assembly(self._planner.roles, view)
-        self._read_groups(view, numbers, skipped, assembly)
+        self._read_groups(view, numbers, skipped, fittings, assembly)
         numbers[skipped[: len(numbers)]] = 0
         self._read_tables(chunk, numbers, texts, assembly, final=final)
         self._tables.shift(harvest.lines)
@@ -100,12 +103,19 @@ class TextReader:
 
     # -- shapes ---------------------------------------------------------------------------
 
-    def _classify(self, chunk: CleanChunk) -> npt.NDArray[np.int64]:
-        skeletons = chunk.joined.translate(None, _IGNORED).split(b"\n")
-        known = map(self._numbers.get, skeletons, repeat(_UNKNOWN))
-        numbers = np.fromiter(known, dtype=np.int64, count=len(skeletons))
-        for index in np.flatnonzero(numbers == _UNKNOWN).tolist():
-            numbers[index] = self._number(skeletons[index], chunk, index)
+    def _classify(self, view: ChunkView, fittings: list[Fitting]) -> npt.NDArray[np.int64]:
+        chunk = view.chunk
+        numbers = np.full(len(chunk.pieces), _UNKNOWN, dtype=np.int64)
+        for layout, indices, _ in fittings:
+            numbers[indices] = layout.plan
+        others = np.flatnonzero(numbers == _UNKNOWN)
+        if len(others):
+            skeletons = view.join(others).translate(None, _IGNORED).split(b"\n")
+            known = map(self._numbers.get, skeletons, repeat(_UNKNOWN))
+            numbers[others] = np.fromiter(known, dtype=np.int64, count=len(skeletons))
+            for place in np.flatnonzero(numbers[others] == _UNKNOWN).tolist():
+                index = int(others[place])
+                numbers[index] = self._number(skeletons[place], chunk, index)
         if self._sharp:
             self._sharpen(chunk, numbers)
         return numbers
@@ -210,8 +220,11 @@ class TextReader:
         view: ChunkView,
         numbers: npt.NDArray[np.int64],
         skipped: npt.NDArray[np.bool_],
+        fittings: list[Fitting],
         assembly: Assembly,
     ) -> None:
+        if skipped.any() or len(numbers) < len(skipped):
+            fittings = without(fittings, skipped, len(numbers))
         wanted = np.where(skipped[: len(numbers)], 0, numbers)
         order = np.argsort(wanted, kind="stable")
         values, first = np.unique(wanted[order], return_index=True)
@@ -219,34 +232,55 @@ class TextReader:
         for number, start, end in zip(values.tolist(), bounds, bounds[1:], strict=False):
             plan = self._plans[number]
             if plan.shape is Shape.TEMPLATE:
-                self._read_group(view, number, order[start:end], assembly)
+                fitting = [one for one in fittings if one.layout.plan == number]
+                self._read_group(view, number, order[start:end], assembly, fitting)
             elif plan.shape is Shape.CAREFUL:
                 self._read_carefully(view.chunk, order[start:end], assembly)
 
     def _read_group(
-        self, view: ChunkView, number: int, indices: npt.NDArray[np.int64], assembly: Assembly
+        self,
+        view: ChunkView,
+        number: int,
+        indices: npt.NDArray[np.int64],
+        assembly: Assembly,
+        fittings: Sequence[Fitting] = (),
     ) -> None:
         chunk = view.chunk
         template = self._plans[number].template
         assert template is not None
-        joined = view.join(indices)
-        if number not in self._sharp and not template.has_its_names(joined, len(indices)):
-            self._sharp.add(number)
-            numbers = np.full(len(chunk.pieces), -1, dtype=np.int64)
-            numbers[indices] = number
-            self._sharpen(chunk, numbers)
-            for exact in np.unique(numbers[indices]).tolist():
-                group = indices[numbers[indices] == exact]
-                if self._plans[exact].shape is Shape.TEMPLATE and exact != number:
-                    self._read_group(view, exact, group, assembly)
-                else:
-                    self._read_carefully(chunk, group, assembly)
-            return
-        matrix = template.parse(joined, len(indices))
-        if matrix is None:
-            self._read_carefully(chunk, indices, assembly)
-        else:
-            assembly.add(template, indices, matrix)
+        parts = [
+            Part(lines, values)
+            for layout, lines, digits in fittings
+            if (values := layout.read(digits)) is not None
+        ]
+        others = indices_besides(indices, parts)
+        if len(others):
+            joined = view.join(others)
+            if number not in self._sharp and not template.has_its_names(joined, len(others)):
+                self._read_sharply(view, number, others, assembly)
+            elif (matrix := template.parse(joined, len(others))) is None:
+                self._read_carefully(chunk, others, assembly)
+            else:
+                parts.append(Part(others, matrix))
+                self._layouts.learn(number, template, chunk, others)
+        if parts:
+            assembly.add(template, *in_order(parts))
+
+    def _read_sharply(
+        self, view: ChunkView, number: int, indices: npt.NDArray[np.int64], assembly: Assembly
+    ) -> None:
+        """Read lines whose names turned out to differ in their digits."""
+        chunk = view.chunk
+        self._sharp.add(number)
+        numbers = np.full(len(chunk.pieces), -1, dtype=np.int64)
+        numbers[indices] = number
+        self._sharpen(chunk, numbers)
+        for exact in np.unique(numbers[indices]).tolist():
+            group = indices[numbers[indices] == exact]
+            if self._plans[exact].shape is Shape.TEMPLATE and exact != number:
+                self._read_group(view, exact, group, assembly)
+            else:
+                self._read_carefully(chunk, group, assembly)
 
     def _read_carefully(
         self, chunk: CleanChunk, indices: npt.NDArray[np.int64], assembly: Assembly

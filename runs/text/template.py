@@ -31,7 +31,7 @@ _DIGIT = re.compile(rb"\d")
 _LIST_INDEX = re.compile(r"\[\d+\]$")
 BULK = 64
 """From this many lines on, working on whole columns is faster than line by line."""
-_Used = tuple[int, bytes, bytes]
+Used = tuple[int, bytes, bytes]
 """A token, and what is glued to its number on both sides."""
 
 
@@ -74,7 +74,7 @@ class Template:
         return self._parse_bulk(joined, count) if matrix is None else matrix
 
     @cached_property
-    def used(self) -> list[_Used]:
+    def used(self) -> list[Used]:
         """The tokens that are wanted, and what is glued to them."""
         return sorted({(token, f.before, f.after) for f in self.fields for token in f.tokens})
 
@@ -94,7 +94,7 @@ class Template:
 
     def _parse_bulk(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
         if self.token_count == 0:
-            return self._assemble({}, count)  # nothing but `nan`, which is part of the shape
+            return self.assemble({}, count)  # nothing but `nan`, which is part of the shape
         codes = np.frombuffer(joined.translate(TO_TOKENS), dtype=np.uint8)
         is_token = np.zeros(len(codes) + 2, dtype=bool)
         np.greater(codes, 32, out=is_token[1:-1])
@@ -106,7 +106,7 @@ class Template:
         # As many tokens in every line, not only on average.
         if (borders[:-1, -1] > line_ends).any() or (borders[1:, 0] < line_ends).any():
             return None
-        columns: dict[_Used, npt.NDArray[np.float64]] = {}
+        columns: dict[Used, npt.NDArray[np.float64]] = {}
         for used in self.used:
             token, before, after = used
             starts, ends = borders[:, 2 * token], borders[:, 2 * token + 1]
@@ -120,10 +120,10 @@ class Template:
             if column is None:
                 return None
             columns[used] = column
-        return self._assemble(columns, count)
+        return self.assemble(columns, count)
 
     def _parse_each(self, lines: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
-        columns: dict[_Used, list[float]] = {used: [] for used in self.used}
+        columns: dict[Used, list[float]] = {used: [] for used in self.used}
         try:
             for line in lines:
                 tokens = line.translate(TO_TOKENS).split()
@@ -138,11 +138,12 @@ class Template:
                     values.append(float(text.rstrip(b".") if self.has_trailing_dots else text))
         except ValueError:
             return None
-        return self._assemble({t: np.array(v) for t, v in columns.items()}, len(lines))
+        return self.assemble({t: np.array(v) for t, v in columns.items()}, len(lines))
 
-    def _assemble(
-        self, columns: dict[_Used, npt.NDArray[np.float64]], count: int
+    def assemble(
+        self, columns: dict[Used, npt.NDArray[np.float64]], count: int
     ) -> npt.NDArray[np.float64]:
+        """Matrix lines x fields, from the numbers of each used token."""
         # Column by column in memory: that is how the values are used.
         matrix = np.empty((count, len(self.fields)), order="F")
         for place, source in enumerate(self.fields):
@@ -174,9 +175,14 @@ def _has_glued(
 # -- learning -------------------------------------------------------------------------------
 
 
+def token_spans(line: bytes) -> list[Span]:
+    """Where the tokens of a line stand in it."""
+    return [found.span() for found in _TOKEN.finditer(line.translate(TO_TOKENS))]
+
+
 def learn(line: bytes, text: str, reading: Reading) -> Template | None:
     """The template of a line that was read carefully, or None if tokens do not fit."""
-    tokens = [found.span() for found in _TOKEN.finditer(line.translate(TO_TOKENS))]
+    tokens = token_spans(line)
     to_bytes = _offsets(line, text)
     if to_bytes is None:
         return None
