@@ -109,7 +109,7 @@ class Assembly:
         for rank, position, mask in _subsets(ranks, None if index is None else matrix[:, index]):
             name = key.name
             if position is not None:
-                name = _LONE_NUMBER.sub(str(int(position)), name, count=1)
+                name = _LONE_NUMBER.sub(str(_whole(position)), name, count=1)
             exact = ColumnKey(name, rank, key.unit, key.split, key.level)
             if complete is None:
                 yield _Part(exact, mask, values, certain)
@@ -222,7 +222,12 @@ def _subsets(
                 mask = rank_mask & index_mask
                 if not mask.any():
                     continue
-            yield None if rank is None else int(rank), index, mask
+            yield None if rank is None else _whole(rank), index, mask
+
+
+def _whole(number: float) -> int:
+    """A number out of a name; one of hundreds of digits is as good as none."""
+    return int(number) if np.isfinite(number) else 0
 
 
 def _distinct(values: Floats | None) -> list[tuple[float | None, Mask | None]]:

@@ -59,6 +59,12 @@ class TextReader:
         # Blank lines and ruled lines have an empty skeleton: they may close a table.
         self._numbers: dict[bytes, int] = {b"": _TABLE}
         self._plans: list[Plan] = [Plan(Shape.NOTHING), Plan(Shape.TABLE)]
+        # One byte per plan: a log of prose has a hundred thousand, and many chunks.
+        self._is_special = bytearray(2)
+        """Whether lines of a plan may hold events, settings or statements."""
+        self._is_table = bytearray([0, 1])
+        self._repeated: set[int] = set()
+        """Plans of failures that were told hundreds of times."""
         self._has_tables = False
         self._families = Families()
         self._sharp: set[int] = set()
@@ -138,6 +144,8 @@ class TextReader:
         else:
             number = len(self._plans)
             self._plans.append(plan)
+            self._is_special.append(plan.is_special)
+            self._is_table.append(plan.shape is Shape.TABLE)
             self._has_tables |= plan.shape is Shape.TABLE and plan.rule is None
         if len(self._numbers) < MAX_PLANS:
             self._numbers[skeleton] = number
@@ -164,25 +172,28 @@ class TextReader:
         """Events and configs, which pieces they cover, and where something is unfinished."""
         skipped = np.zeros(len(chunk.pieces), dtype=bool)
         plans = self._plans
-        special = {
-            i for i, p in enumerate(plans) if p.rule is not None or p.may_start_config or p.is_heard
-        }
-        if not special:
+        special = _lines_of(self._is_special, numbers)
+        if not len(special):
             return skipped, None
         reached = 0
+        settings: dict[str, object] = {}
+        harvest.config = settings
         repeated = self._repeated_failures(numbers)
-        for index in np.flatnonzero(np.isin(numbers, list(special))).tolist():
+        for index in special.tolist():
             if index < reached or index in repeated:
                 continue
             plan = plans[numbers[index]]
             if plan.is_heard:
                 plan.statements_seen += 1
+                self._is_special[numbers[index]] = plan.is_special
                 line = chunk.line_of(index) + 1
                 harvest.statements.extend(
                     replace(stated, line=line) for stated in statements_in(texts[index])
                 )
             if plan.rule is not None:
                 plan.events_seen += 1
+                if plan.events_seen > EVENTS_PER_SHAPE:
+                    self._repeated.add(int(numbers[index]))
                 if plan.events_seen > EVENTS_PER_SHAPE and plan.rule.kind not in FAILURES:
                     continue
                 collected = collect(texts, index, final=final)
@@ -201,16 +212,15 @@ class TextReader:
                 if after == index:
                     return skipped, index
                 reached = after
-                harvest.config = {**harvest.config, **config}
+                settings.update(config)
                 skipped[index:reached] = True
         return skipped, None
 
     def _repeated_failures(self, numbers: npt.NDArray[np.int64]) -> set[int]:
         """Places of failures of a kind that was told hundreds of times, but for the last ones."""
         left_out: set[int] = set()
-        for number, plan in enumerate(self._plans):
-            if plan.events_seen > EVENTS_PER_SHAPE and plan.rule is not None:
-                left_out.update(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
+        for number in self._repeated:
+            left_out.update(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
         return left_out
 
     # -- numbers --------------------------------------------------------------------------
@@ -310,14 +320,19 @@ class TextReader:
     ) -> None:
         if not self._has_tables:
             return
-        kinds = [i for i, plan in enumerate(self._plans) if plan.shape is Shape.TABLE]
-        for index in np.flatnonzero(np.isin(numbers, kinds)).tolist():
+        for index in _lines_of(self._is_table, numbers).tolist():
             line, text = chunk.line_of(index), texts[index]
             for record in (self._tables.feed(line, text), self._grids.feed(line, text)):
                 if record is not None:
                     assembly.add_record(record)
         if final and (record := self._tables.close()) is not None:
             assembly.add_record(record)
+
+
+def _lines_of(flags: bytearray, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Lines whose plans have a flag."""
+    # A copy: a bytearray that an array looks into could not grow.
+    return np.flatnonzero(np.array(flags, dtype=np.uint8)[numbers])
 
 
 def _complete(data: bytes) -> int:

@@ -8,10 +8,11 @@ once, without a loop over lines; few lines are split one by one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,10 @@ _TOKEN = re.compile(rb"\S+")
 _KEY_WITH_DIGIT = re.compile(r"\S*(?:[^\W\d]-?|[@.(])\d\S*")
 _DIGIT = re.compile(rb"\d")
 _LIST_INDEX = re.compile(r"\[\d+\]$")
+_MOST_ANCHORS = 256
+"""Each is looked for in every line."""
+MOST_LEARNED = 65536
+"""Bytes; longer lines are read one by one, as far as they are read at all."""
 BULK = 64
 """From this many lines on, working on whole columns is faster than line by line."""
 Used = tuple[int, bytes, bytes]
@@ -182,7 +187,10 @@ def token_spans(line: bytes) -> list[Span]:
 
 def learn(line: bytes, text: str, reading: Reading) -> Template | None:
     """The template of a line that was read carefully, or None if tokens do not fit."""
+    if len(line) > MOST_LEARNED:
+        return None
     tokens = token_spans(line)
+    ends = [end for _, end in tokens]
     to_bytes = _offsets(line, text)
     if to_bytes is None:
         return None
@@ -190,7 +198,7 @@ def learn(line: bytes, text: str, reading: Reading) -> Template | None:
     fields: list[Field] = []
     has_dots = False
     for (start, end), value in wanted:
-        found = _field(text[start:end], value, (to_bytes(start), to_bytes(end)), tokens, line)
+        found = _field(text[start:end], value, (to_bytes(start), to_bytes(end)), tokens, ends, line)
         if found is None:
             return None
         fields.append(found[0])
@@ -239,12 +247,17 @@ def _wanted_spans(
 
 
 def _field(
-    text: str, value: float | None, span: Span, tokens: list[Span], line: bytes
+    text: str,
+    value: float | None,
+    span: Span,
+    tokens: list[Span],
+    ends: list[int],
+    line: bytes,
 ) -> tuple[Field, bool] | None:
     """The field of a number, and whether its token has a full stop glued to it."""
     if is_non_finite_word(text):
         return Field((), np.nan if value is None else value), False
-    inside = [i for i, (a, b) in enumerate(tokens) if a < span[1] and b > span[0]]
+    inside = list(takewhile(lambda i: tokens[i][0] < span[1], _from(ends, span[0])))
     if not inside:
         return None
     first, last = tokens[inside[0]], tokens[inside[-1]]
@@ -263,6 +276,11 @@ def _field(
     return Field(tuple(inside)), False
 
 
+def _from(ends: list[int], place: int) -> range:
+    """Numbers of the tokens that end behind a place."""
+    return range(bisect_right(ends, place), len(ends))
+
+
 def _offsets(line: bytes, text: str) -> Callable[[int], int] | None:
     """From places in the text to places in its bytes; None if the text was repaired."""
     if len(line) == len(text):
@@ -273,13 +291,17 @@ def _offsets(line: bytes, text: str) -> Callable[[int], int] | None:
                 continue
         except UnicodeDecodeError:
             continue
-        return lambda position, codec=codec: len(text[:position].encode(codec))  # type: ignore[misc]
+        sizes = np.fromiter((len(character.encode(codec)) for character in text), np.int64)
+        places = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        return lambda position, places=places: places[position]  # type: ignore[misc]
     return None
 
 
 def _anchors(line: bytes, reading: Reading) -> tuple[tuple[bytes, int], ...]:
     anchors: dict[bytes, int] = {}
     for slot in reading.slots:
+        if len(anchors) >= _MOST_ANCHORS:
+            break
         for word in _KEY_WITH_DIGIT.findall(slot.name):
             sought = _LIST_INDEX.sub("", word).encode()
             at = line.find(sought)
