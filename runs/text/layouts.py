@@ -240,19 +240,18 @@ def _number(start: int, found: re.Match[bytes]) -> _Number:
 
 def _read_number(digits: Codes, number: _Number) -> Floats | None:
     # Sums of integers below 2**53 are exact in any order.
-    mantissa = digits[:, number.start : number.start + len(number.weights)] @ number.weights
+    written = digits[:, number.start : number.start + len(number.weights)]
+    mantissa: Floats = written @ number.weights
     if number.is_negative:
         mantissa = -mantissa
     if number.exponent is None:
         return mantissa / POWERS[number.decimals] if number.decimals else mantissa
-    size = digits[:, number.exponent] * np.int64(10) + digits[:, number.exponent + 1]
+    size: Ints = digits[:, number.exponent] * np.int64(10) + digits[:, number.exponent + 1]
     power = (-size if number.is_exponent_negative else size) - number.decimals
     low, high = int(power.min()), int(power.max())
     if max(-low, high) >= len(POWERS):
         return None
-    if high <= 0:
-        return mantissa / POWERS[-power]
-    if low >= 0:
-        return mantissa * POWERS[power]
     size = np.abs(power)
+    if high <= 0:
+        return mantissa / POWERS[size]
     return np.where(power < 0, mantissa / POWERS[size], mantissa * POWERS[size])
