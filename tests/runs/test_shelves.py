@@ -9,7 +9,9 @@ from mltd.runs.shelves import Shelved, Shelves
 def harvest(count: int) -> Harvest:
     """One column with as many values."""
     rows = np.arange(count)
-    return Harvest(rows + 1, {"step": rows.astype(np.float64)}, [Column(ColumnKey("loss"), rows, rows / 7)])
+    return Harvest(
+        rows + 1, {"step": rows.astype(np.float64)}, [Column(ColumnKey("loss"), rows, rows / 7)]
+    )
 
 
 def test_what_is_put_on_a_shelf_is_taken_from_it() -> None:
