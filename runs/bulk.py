@@ -10,11 +10,13 @@ import gc
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
 
 from .formats.format import Reader
 from .harvest import Harvest
+from .shelves import Shelved, Shelves
 from .text.extractor import TextReader
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ _MOST_TRIES = 2000
 """Lines looked at for a good place to cut; after that any line's end will do."""
 
 Stretch = tuple[int, int]
+_Result = Shelved | Sequence[Harvest]
 
 
 def usable_cores() -> int:
@@ -83,6 +86,10 @@ def _is_inside_something(descriptor: int, position: int) -> bool:
 
 
 _reader: TextReader | None = None
+_shelves: Shelves | None = None
+"""Where helpers leave what they read; only those that were forked have it."""
+_SHELF = 2 * STRETCH
+"""Bytes; columns are seldom larger than the text they were read from."""
 
 
 def _read_stretch(path: str, span: Stretch) -> list[Harvest]:
@@ -99,6 +106,14 @@ def _read_stretch(path: str, span: Stretch) -> list[Harvest]:
     with open(path, "rb", buffering=0) as file:
         data = os.pread(file.fileno(), span[1] - span[0], span[0])
     return list(feed_all(_reader, data))
+
+
+def _read_to_shelf(path: str, span: Stretch, shelf: int | None) -> _Result:
+    """In a helper: read one stretch, and leave the arrays on a shelf if there is one."""
+    harvests = _read_stretch(path, span)
+    if _shelves is None or shelf is None:
+        return harvests
+    return _shelves.put(shelf, harvests)
 
 
 def feed_all(reader: Reader, data: bytes) -> Iterator[Harvest]:
@@ -129,8 +144,7 @@ def start_workers(count: int) -> ProcessPoolExecutor:
 def read_in_parallel(path: str, size: int, readers: int | None = None) -> Iterator[Harvest]:
     """Harvests of the first `size` bytes of a text file, in order.
 
-    This process reads too: what it reads itself need not come through a pipe, which costs about
-    as much as a third of the reading.
+    This process reads too: what it reads itself need not be handed over.
     """
     helpers = (readers or usable_cores()) - 1
     spans = stretches(path, size)
@@ -140,48 +154,82 @@ def read_in_parallel(path: str, size: int, readers: int | None = None) -> Iterat
             for span in spans:
                 yield from _read_stretch(path, span)
             return
-        with start_workers(helpers) as pool:
-            yield from _in_order(
-                path, spans, lambda span: pool.submit(_read_stretch, path, span), helpers
-            )
+        with closing(_Helpers(path, helpers)) as team:
+            yield from _in_order(path, spans, team)
     finally:
         _forget_reader()
         if was_collecting:
             gc.enable()
 
 
-def _in_order(
-    path: str,
-    spans: Iterator[Stretch],
-    submit: Callable[[Stretch], Future[list[Harvest]]],
-    helpers: int,
-) -> Iterator[Harvest]:
+class _Task(NamedTuple):
+    """A stretch that a helper reads, and the shelf on which it leaves what it read."""
+
+    future: Future[_Result]
+    shelf: int | None
+
+
+class _Helpers:
+    """Processes that read stretches of one file."""
+
+    def __init__(self, path: str, count: int) -> None:
+        global _shelves
+        self.count = count
+        self.most = 2 * count + 3
+        """Results that wait here are memory."""
+        self._path = path
+        _shelves = Shelves(self.most, _SHELF)
+        self._pool = start_workers(count)
+
+    def submit(self, span: Stretch) -> _Task:
+        """Have a stretch read."""
+        assert _shelves is not None
+        shelf = _shelves.reserve()
+        return _Task(self._pool.submit(_read_to_shelf, self._path, span, shelf), shelf)
+
+    def result(self, task: _Task) -> Sequence[Harvest]:
+        """What was read; waits for it."""
+        assert _shelves is not None
+        found = task.future.result()
+        harvests = _shelves.take(found) if isinstance(found, Shelved) else found
+        if task.shelf is not None:
+            _shelves.free(task.shelf)
+        return harvests
+
+    def close(self) -> None:
+        """Wait for the processes to end."""
+        global _shelves
+        self._pool.shutdown()
+        if _shelves is not None:
+            _shelves.close()
+            _shelves = None
+
+
+def _in_order(path: str, spans: Iterator[Stretch], team: _Helpers) -> Iterator[Harvest]:
     """Keep the helpers busy, read a stretch meanwhile, hand out what is next in the file."""
-    pending: deque[Future[list[Harvest]] | list[Harvest]] = deque()
-    most = 2 * helpers + 3
-    """Results that wait here are memory."""
+    pending: deque[_Task | list[Harvest]] = deque()
     is_over = False
     while True:
         busy = sum(not _is_ready(one) for one in pending)
-        while busy <= helpers and (span := next(spans, None)) is not None:
-            pending.append(submit(span))
+        while busy <= team.count and (span := next(spans, None)) is not None:
+            pending.append(team.submit(span))
             busy += 1
-        if len(pending) < most:
+        if len(pending) < team.most:
             span = next(spans, None)
             is_over = span is None
             if span is not None:
                 pending.append(_read_stretch(path, span))
         if not pending:
             return
-        must_wait = is_over or len(pending) >= most
+        must_wait = is_over or len(pending) >= team.most
         while pending and (must_wait or _is_ready(pending[0])):
             first = pending.popleft()
-            yield from first if isinstance(first, list) else first.result()
+            yield from team.result(first) if isinstance(first, _Task) else first
             must_wait = is_over
 
 
-def _is_ready(one: Future[list[Harvest]] | list[Harvest]) -> bool:
-    return isinstance(one, list) or one.done()
+def _is_ready(one: _Task | list[Harvest]) -> bool:
+    return isinstance(one, list) or one.future.done()
 
 
 def _forget_reader() -> None:

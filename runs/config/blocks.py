@@ -18,11 +18,11 @@ _MOST_YAML = 200_000
 """Characters; a dump is no larger, and parsing takes a second per megabyte or so."""
 _ANNOUNCEMENT = re.compile(
     r"""
-    ^[\W_]*(?:
-        (?:[\w'-]+\s+){0,4}
+    ^[\W_]*+(?:
+        (?:[\w'-]++\s++){0,4}
         (?:config(?:uration)?s?|arguments|args|parameters|params|hparams|hyper-?parameters|options
           |settings|exp\ value)
-        \s*[:=]*\s*[\W_]*$
+        [\W_]*+$
       | Initialized\ logger[\W_]*$
       | Running\ training[\W_]*$
       | Initializing\ solver\ from\ parameters:\s*$
@@ -38,7 +38,7 @@ _RULER = re.compile(r"^\W*$")
 _DOTS = re.compile(r"^\s*(?P<key>[A-Za-z_][\w.-]{0,100}?)(?:\s*\.{2,}\s|\s{2,})(?P<value>\S.*)$")
 _FIELD = re.compile(
     r"""^\s*(?:[-*]\s)?["']?(?P<key>[A-Za-z_][\w .,()&/-]{0,100}?)["']?\s*[:=]\s+"""
-    r"""(?P<value>.*?),?\s*$"""
+    r"""(?P<value>.*)$"""
 )
 _YAML_LINE = re.compile(r"""^\s*(?:-\s.*|-$|["']?[\w./@$-]{1,100}["']?\s*:(?:\s.*)?$)""")
 _ASSIGNMENT = re.compile(r"^(?P<key>[A-Za-z_]\w{0,100}) = ")
@@ -140,7 +140,7 @@ def _read_fields(texts: Sequence[str], is_whole: bool) -> tuple[dict[str, object
         match = _FIELD.match(text)
         if match is None or _LOSS.search(match["key"]):
             return found, number, True
-        found[match["key"].strip()] = _value(match["value"])
+        found[match["key"].strip()] = _value(match["value"].rstrip().removesuffix(","))
     return found, len(texts), is_whole
 
 

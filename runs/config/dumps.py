@@ -23,7 +23,7 @@ _WORD = re.compile(
     r"(?i)\b(?:\w+_)?(?:config(?:uration)?|args|arguments|params|parameters|hparams"
     r"|hyper-?parameters|settings|options|cfg|json)\b"
 )
-_NAME = re.compile(r"\b(?P<name>[a-z]\w{0,80}_(?:config|cfg|args|params|kwargs))\s*[.:=]*\s*$")
+_NAME = re.compile(r"\b(?P<name>[a-z]\w{0,80}_(?:config|cfg|args|params|kwargs))\s*+[.:=]*+\s*+$")
 """A part of the configuration (`mp_cfg: {...}`), as opposed to all of it (`args: {...}`)."""
 _OPENING = re.compile(r"\{\s*(?:$|[\"'][\w.\-/ ]{1,80}[\"']\s*:)")
 _SETTING = re.compile(

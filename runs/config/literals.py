@@ -13,7 +13,8 @@ from .plain import MOST_VALUES, read_scalar
 _MOST_DEPTH = 40
 _SPACE = re.compile(r"\s*")
 _STRING = re.compile(
-    r"""[rbfuRBFU]{0,2}(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)")""", re.DOTALL
+    r"""[rbfuRBFU]{0,2}(?:'(?P<single>(?:[^'\\]++|\\.)*+)'|"(?P<double>(?:[^"\\]++|\\.)*+)")""",
+    re.DOTALL,
 )
 _OPEN_STRING = re.compile(r"""[rbfuRBFU]{0,2}["']""")
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,200}\(")

@@ -9,9 +9,9 @@ from .rule import shorten
 from .stack import parse_raised
 
 _ROOT = re.compile(r"Root Cause\b[^\n]{0,80}:\s*\n(?P<section>.*)", re.DOTALL)
-_RANK = re.compile(r"^\s*rank\s*: (\d{1,6})\b", re.MULTILINE)
+_RANK = re.compile(r"^[^\S\n]*+rank\s*: (\d{1,6})\b", re.MULTILINE)
 _EXIT = re.compile(
-    r"^\s*exitcode\s*: (?P<code>-?\d{1,6})\s*(?:\(pid: \d+\))?\s*(?:\((?P<signal>SIG\w+)\))?",
+    r"^[^\S\n]*+exitcode\s*: (?P<code>-?\d{1,6})\s*(?:\(pid: \d+\))?\s*(?:\((?P<signal>SIG\w+)\))?",
     re.MULTILINE,
 )
 _SIGNAL = re.compile(r"Signal \d+ \((SIG\w+)\) received by PID")

@@ -16,9 +16,8 @@ from .samples import collect_sample
 from .stack import HEADER, kind_of, parse_raised
 from .streams import read_block
 
-_PATH = re.compile(
-    r"""["'`]?(?P<path>[^\s"'`(),\uff0c]*[/\\.][^\s"'`(),\uff0c]*[^\s"'`(),\uff0c.])"""
-)
+_UNBROKEN = re.compile(r"""[^\s"'`(),\uff0c]++""")
+_PARTS_OF_PATHS = re.compile(r"[/\\.]")
 _WORD = re.compile(r"\w")
 _SHELL_TRACE = re.compile(r"^\s*\++ ")
 _AFTER_LEVEL = re.compile(
@@ -63,8 +62,7 @@ def _line_event(rule: EventRule, match: re.Match[str], line: str, index: int) ->
     groups = match.groupdict("")
     message = (groups.get("message") or groups.get("rest") or "").strip()
     if rule.kind in (EventKind.CHECKPOINT, EventKind.RESTART):
-        path = _PATH.search(message)
-        message = path["path"] if path else message if _WORD.search(message) else ""
+        message = _path_in(message) or (message if _WORD.search(message) else "")
         groups["path"] = message
     rank = rank_of(line)
     return Event(
@@ -76,6 +74,12 @@ def _line_event(rule: EventRule, match: re.Match[str], line: str, index: int) ->
         ranks=() if rank is None else (rank,),
         message=message[:2000],
     )
+
+
+def _path_in(message: str) -> str:
+    """The first thing in a message that looks like a path, without the full stop behind it."""
+    words = (found[0].rstrip(".") for found in _UNBROKEN.finditer(message))
+    return next((word for word in words if _PARTS_OF_PATHS.search(word, 0, len(word) - 1)), "")
 
 
 def _fill(template: str, match: re.Match[str], groups: Mapping[str, str]) -> str:

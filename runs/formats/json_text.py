@@ -8,7 +8,8 @@ import re
 import numpy as np
 import orjson
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)|[\[\]{},]', re.DOTALL)
+"""A string that nobody ended goes on to the end, and is looked at once."""
 _CLOSER = {b"{": b"}", b"[": b"]"}
 
 

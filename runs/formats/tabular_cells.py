@@ -14,6 +14,8 @@ from .axis_names import EARLIEST_UNIX_TIME, axis_sources, parse_moment, unix_sec
 from .tabular_fast import Missing
 
 DELIMITERS = (",", "\t", ";", "|")
+MOST_COLUMNS = 20_000
+"""More cells in a row are data, not names."""
 SPLIT_COLUMNS = {"split", "phase", "mode", "stage", "set", "subset", "partition"}
 
 
@@ -55,7 +57,7 @@ def find_delimiter(line: str) -> str | None:
 def is_header(cells: list[str]) -> bool:
     """True if a row consists of names."""
     named = [cell for cell in cells if cell]
-    if len(cells) < 2 or not named or any(len(cell) > 200 for cell in named):
+    if not 2 <= len(cells) <= MOST_COLUMNS or not named or any(len(cell) > 200 for cell in named):
         return False
     # One empty name is the index that pandas writes.
     return len(named) >= len(cells) - 1 and all(
@@ -76,11 +78,15 @@ class Header:
     def of(cls, cells: list[str], delimiter: str) -> Header:
         """Read a header row; a name given twice gets a number."""
         names: list[str] = []
+        taken: set[str] = set()
+        copies: dict[str, int] = {}
         for cell in cells:
-            name, copy = cell, 1
-            while name and name in names:
-                name, copy = f"{cell}.{copy}", copy + 1
+            name = cell
+            while name and name in taken:
+                copies[cell] = copies.get(cell, 0) + 1
+                name = f"{cell}.{copies[cell]}"
             names.append(name)
+            taken.add(name)
         split = next((i for i, n in enumerate(names) if n.lower() in SPLIT_COLUMNS), None)
         return cls(delimiter, tuple(names), axis_sources(names), split)
 

@@ -71,8 +71,10 @@ class Assembly:
         if reading.stamp:
             digits = self._view.columns(indices, *reading.stamp_span)
             group.axes.setdefault("time", parse_stamps(reading.stamp, digits))
+        is_measured = reading.is_measurement
         for number in range(len(reading.slots)):
-            group.parts.extend(self._parts_of(template, number, matrix, complete))
+            is_certain = self._is_certain(reading, number, is_measured)
+            group.parts.extend(_parts_of(template, number, matrix, complete, is_certain))
         self._groups.append(group)
 
     def _axes_of(self, template: Template, matrix: Floats) -> dict[str, Floats]:
@@ -97,29 +99,6 @@ class Assembly:
                 self._totals[axis] = float(matrix[-1, total])
         return axes
 
-    def _parts_of(
-        self, template: Template, number: int, matrix: Floats, complete: Mask | None
-    ) -> Iterator[_Part]:
-        """One slot's values: by rank, by index word, and for a bar by completeness."""
-        reading, extras = template.reading, template.extras
-        key, certain = _key(reading, number), self._is_certain(reading, number)
-        values = matrix[:, number]
-        ranks = matrix[:, extras["rank"]] if "rank" in extras else None
-        index = extras.get(f"index {number}")
-        for rank, position, mask in _subsets(ranks, None if index is None else matrix[:, index]):
-            name = key.name
-            if position is not None:
-                name = _LONE_NUMBER.sub(str(int(position)), name, count=1)
-            exact = ColumnKey(name, rank, key.unit, key.split, key.level)
-            if complete is None:
-                yield _Part(exact, mask, values, certain)
-                continue
-            ended = complete if mask is None else complete & mask
-            if ended.any():
-                yield _Part(exact, ended, values, certain)
-            drawn = ColumnKey(name + _PROGRESS, rank, key.unit, key.split, key.level)
-            yield _Part(drawn, mask, values, certain)
-
     def add_reading(self, reading: Reading, index: int) -> None:
         """One line whose tokens fit no template."""
         group = _Group(np.array([index], dtype=np.int64))
@@ -135,8 +114,9 @@ class Assembly:
         if reading.stamp:
             digits = self._view.columns(group.places, *reading.stamp_span)
             group.axes["time"] = parse_stamps(reading.stamp, digits)
+        is_measured = reading.is_measurement
         for number, slot in enumerate(reading.slots):
-            certain = self._is_certain(reading, number)
+            certain = self._is_certain(reading, number, is_measured)
             group.parts.append(_Part(_key(reading, number), None, np.array([slot.value]), certain))
         self._groups.append(group)
 
@@ -153,10 +133,10 @@ class Assembly:
         ]
         self._groups.append(group)
 
-    def _is_certain(self, reading: Reading, number: int) -> bool:
+    def _is_certain(self, reading: Reading, number: int, is_measured: bool) -> bool:
         if reading.is_setting_like and not reading.is_anchored:
             return False
-        if reading.is_measurement:
+        if is_measured:
             return True
         slot = reading.slots[number]
         return slot.is_known and self._roles.is_outcome(slot.name)
@@ -195,6 +175,30 @@ class Assembly:
         return lines
 
 
+def _parts_of(
+    template: Template, number: int, matrix: Floats, complete: Mask | None, certain: bool
+) -> Iterator[_Part]:
+    """One slot's values: by rank, by index word, and for a bar by completeness."""
+    reading, extras = template.reading, template.extras
+    key = _key(reading, number)
+    values = matrix[:, number]
+    ranks = matrix[:, extras["rank"]] if "rank" in extras else None
+    index = extras.get(f"index {number}")
+    for rank, position, mask in _subsets(ranks, None if index is None else matrix[:, index]):
+        name = key.name
+        if position is not None:
+            name = _LONE_NUMBER.sub(str(_whole(position)), name, count=1)
+        exact = ColumnKey(name, rank, key.unit, key.split, key.level)
+        if complete is None:
+            yield _Part(exact, mask, values, certain)
+            continue
+        ended = complete if mask is None else complete & mask
+        if ended.any():
+            yield _Part(exact, ended, values, certain)
+        drawn = ColumnKey(name + _PROGRESS, rank, key.unit, key.split, key.level)
+        yield _Part(drawn, mask, values, certain)
+
+
 def _joined(key: ColumnKey, parts: list[tuple[Ints, Floats, bool]]) -> Column:
     if len(parts) == 1:
         # The columns of a group share their rows, also on their way to another process.
@@ -222,7 +226,12 @@ def _subsets(
                 mask = rank_mask & index_mask
                 if not mask.any():
                     continue
-            yield None if rank is None else int(rank), index, mask
+            yield None if rank is None else _whole(rank), index, mask
+
+
+def _whole(number: float) -> int:
+    """A number out of a name; one of hundreds of digits is as good as none."""
+    return int(number) if np.isfinite(number) else 0
 
 
 def _distinct(values: Floats | None) -> list[tuple[float | None, Mask | None]]:

@@ -22,7 +22,7 @@ _PLURAL_AXES = frozenset(
     {"steps", "iters", "iterations", "epochs", "updates", "timesteps", "rounds"}
 )
 _MAX_WORDS_BEFORE = 4
-_ASSIGNED_VALUE = re.compile(r"\s*\)?\s*[:=]\s*(?=[\d.+-]|nan|inf)", re.IGNORECASE)
+_ASSIGNED_VALUE = re.compile(r"\s*+\)?\s*+[:=]\s*+(?=[\d.+-]|nan|inf)", re.IGNORECASE)
 """`: 2.3` behind a coordinate."""
 _PREPOSITION = re.compile(r"\s*\(?\s*(?:at|after|for|in|on|@)?\s*$")
 """`at`, between `Training loss` and `step 100`."""

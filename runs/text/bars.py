@@ -13,21 +13,23 @@ _TQDM = re.compile(
     (?P<n>\d+(?:\.\d+)?)(?P<n_scale>[kMG]?)/(?P<total>\d+(?:\.\d+)?)(?P<total_scale>[kMG]?)\s*
     (?:
         \[\s*[\d:?]+<\s*[\d:?]+(?:\ days?,\ [\d:]+)?         # passed<remaining
-        (?:,\s*(?:[\d.]+|\?)\s*(?:\w+/s|s/\w+))?,?\s*        # rate
+        (?:,\s*(?:[\d.]++|\?)\s*(?:\w+/s|s/\w+))?,?\s*       # rate
     )?
     """,
     re.VERBOSE,
 )
 """`desc:  7%|▋    | 40/600 [00:10<02:20,  3.99it/s, loss=0.5]`."""
-_ENDLESS_TQDM = re.compile(r"(?P<n>\d+)it\s\[[\d:]+(?:,\s*(?:[\d.]+|\?)\s*(?:it/s|s/it))?,?\s*")
+_ENDLESS_TQDM = re.compile(
+    r"(?<!\d)(?P<n>\d+)it\s\[[\d:]+(?:,\s*(?:[\d.]+|\?)\s*(?:it/s|s/it))?,?\s*"
+)
 """`29948it [35:34,  7.00s/it]`: the total is not known."""
 _KERAS = re.compile(
-    r"(?P<n>\d+)/(?P<total>\d+)\s*(?:\[[=>.#\-\s]*\]|[━─╸╺\s]{6,})\s*(?:-\s)?"
+    r"(?<!\d)(?P<n>\d+)/(?P<total>\d+)(?:\s*\[[=>.#\-\s]*\]|[━─╸╺\s]{6,})\s*(?:-\s)?"
     r"(?:\s*ETA:\s*\S+)?(?=\s|$|-|\d)"
 )
 """`256/10000 [>.....] - ETA: 57s - loss: 0.68`, `12/40 ━━━━━━ 3s 66ms/step - loss: 0.6`."""
 _MMCV = re.compile(
-    r"\[[>=#\s.\-]{8,}\]\s*(?P<n>\d+)/(?P<total>\d+),\s*[\d.]+\s*\w+/s(?:,\s*elapsed:\s*\d+s)?"
+    r"\[[>=#\s.\-]{8,}\]\s*(?P<n>\d+)/(?P<total>\d+),\s*[\d.]++\s*\w+/s(?:,\s*elapsed:\s*\d+s)?"
     r"(?:,\s*ETA:\s*\d+s)?"
 )
 """`[>>>>    ] 10/60, 3.2 task/s, elapsed: 3s, ETA:  5s`."""

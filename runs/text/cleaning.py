@@ -28,7 +28,8 @@ _ESCAPES = re.compile(
 )
 _CURSOR_MOVES = re.compile(rb"\x1b\[[\d;]*[ABEFGHf]")
 """What follows is drawn somewhere else: nested progress bars move between their lines."""
-_LINE_END = re.compile(rb"\r+\n")
+_LINE_END = re.compile(rb"(?<!\r)\r++\n")
+_EMPTY_REDRAWS = re.compile(rb"\r{3,}")
 _REDRAWN = b"\x00"
 """Marks a piece that ended in a carriage return: a progress bar redrawing itself."""
 MAX_PIECE = 1 << 20
@@ -60,6 +61,8 @@ def clean(chunk: bytes, *, is_open: bool = False) -> CleanChunk:
     chunk = _without_controls(chunk).removesuffix(b"\n")
     if b"\r" in chunk:
         chunk = _LINE_END.sub(b"\n", chunk).removesuffix(b"\r")
+        # Each would be a piece of its own, and there may be millions.
+        chunk = _EMPTY_REDRAWS.sub(b"\r\r", chunk)
     if b"\r" not in chunk:
         return CleanChunk(_limited(chunk), None, lines)
     marked = chunk.replace(b"\r", _REDRAWN + b"\n").split(b"\n")

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from ..harvest import Floats, Ints
 from .pieces import Codes, Places, cut_out
 
-_MOST_DIGITS = 15
+MOST_DIGITS = 15
 """Every integer of so many digits is a float, and so are all sums on the way to it."""
 _MOST_POWER = 22
 """Powers of ten up to this one are floats."""
-_POWERS = 10.0 ** np.arange(_MOST_POWER + 1)
+POWERS = 10.0 ** np.arange(_MOST_POWER + 1)
 _ZERO, _DOT, _MINUS, _PLUS = np.frombuffer(b"0.-+", dtype=np.uint8)
 _EXPONENT = 4
 """Length of an exponent as C prints it: `e-05`."""
@@ -45,12 +45,12 @@ def _parse_alike(codes: Codes, starts: Places, ends: Places) -> Floats | None:
     if mantissa is None:
         return None
     if power is None:
-        return mantissa / _POWERS[decimals] if decimals > 0 else mantissa
+        return mantissa / POWERS[decimals] if decimals > 0 else mantissa
     power = power - max(decimals, 0)
     size = np.abs(power)
     if int(size.max()) > _MOST_POWER:
         return None
-    return np.where(power < 0, mantissa / _POWERS[size], mantissa * _POWERS[size])
+    return np.where(power < 0, mantissa / POWERS[size], mantissa * POWERS[size])
 
 
 def _exponents(codes: Codes, ends: Places) -> Ints | None:
@@ -74,7 +74,7 @@ def _mantissas(codes: Codes, starts: Places, ends: Places, decimals: int) -> Flo
     lengths = ends - starts
     shortest, longest = int(lengths.min()), int(lengths.max())
     needed = 2 if decimals == 0 else decimals + 1  # a lone dot is no number
-    if shortest < needed or longest > _MOST_DIGITS + 2:
+    if shortest < needed or longest > MOST_DIGITS + 2:
         return None
     if int(ends[0]) < longest:  # no room in front of the first number
         codes, ends = np.concatenate([np.zeros(longest, dtype=np.uint8), codes]), ends + longest
@@ -94,8 +94,8 @@ def _mantissas(codes: Codes, starts: Places, ends: Places, decimals: int) -> Flo
         return None
     mantissa = np.zeros(len(text))
     for power, place in enumerate(places[::-1]):
-        mantissa += digits[:, place] * _POWERS[power]
-    if float(mantissa.max()) >= _POWERS[_MOST_DIGITS]:
+        mantissa += digits[:, place] * POWERS[power]
+    if float(mantissa.max()) >= POWERS[MOST_DIGITS]:
         return None
     return np.where(is_negative, -mantissa, mantissa) if is_negative.any() else mantissa
 

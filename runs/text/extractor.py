@@ -28,6 +28,7 @@ from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
 from .families import Families
 from .grids import GridReader
+from .layouts import Fitting, Layouts, Part, in_order, indices_besides, without
 from .plan import Pattern, Plan, Planner, Shape, shipped_patterns
 from .tables import TableReader
 from .template import learn
@@ -58,12 +59,19 @@ class TextReader:
         # Blank lines and ruled lines have an empty skeleton: they may close a table.
         self._numbers: dict[bytes, int] = {b"": _TABLE}
         self._plans: list[Plan] = [Plan(Shape.NOTHING), Plan(Shape.TABLE)]
+        # One byte per plan: a log of prose has a hundred thousand, and many chunks.
+        self._is_special = bytearray(2)
+        """Whether lines of a plan may hold events, settings or statements."""
+        self._is_table = bytearray([0, 1])
+        self._repeated: set[int] = set()
+        """Plans of failures that were told hundreds of times."""
         self._has_tables = False
         self._families = Families()
         self._sharp: set[int] = set()
         """Plans whose lines differ in digits inside names: told apart line by line."""
         self._tables = TableReader(self._planner.roles)
         self._grids = GridReader(self._planner.roles)
+        self._layouts = Layouts()
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete lines of `data`."""
@@ -71,7 +79,9 @@ class TextReader:
         if end == 0:
             return Harvest()
         chunk = clean(data[:end], is_open=not final and data[end - 1 : end] != b"\n")
-        numbers = self._classify(chunk)
+        view = ChunkView(chunk)
+        fittings = self._layouts.fit(chunk)
+        numbers = self._classify(view, fittings)
         texts = _Texts(chunk.pieces)
         harvest = Harvest(lines=chunk.lines, consumed=end)
         starts = _LineStarts(data, end)
@@ -84,9 +94,8 @@ class TextReader:
             if harvest.consumed == 0:
                 return Harvest()
             harvest.statements = [s for s in harvest.statements if s.line <= harvest.lines]
-        view = ChunkView(chunk)
         assembly = Assembly(self._planner.roles, view)
-        self._read_groups(view, numbers, skipped, assembly)
+        self._read_groups(view, numbers, skipped, fittings, assembly)
         numbers[skipped[: len(numbers)]] = 0
         self._read_tables(chunk, numbers, texts, assembly, final=final)
         self._tables.shift(harvest.lines)
@@ -100,12 +109,19 @@ class TextReader:
 
     # -- shapes ---------------------------------------------------------------------------
 
-    def _classify(self, chunk: CleanChunk) -> npt.NDArray[np.int64]:
-        skeletons = chunk.joined.translate(None, _IGNORED).split(b"\n")
-        known = map(self._numbers.get, skeletons, repeat(_UNKNOWN))
-        numbers = np.fromiter(known, dtype=np.int64, count=len(skeletons))
-        for index in np.flatnonzero(numbers == _UNKNOWN).tolist():
-            numbers[index] = self._number(skeletons[index], chunk, index)
+    def _classify(self, view: ChunkView, fittings: list[Fitting]) -> npt.NDArray[np.int64]:
+        chunk = view.chunk
+        numbers = np.full(len(chunk.pieces), _UNKNOWN, dtype=np.int64)
+        for layout, indices, _ in fittings:
+            numbers[indices] = layout.plan
+        others = np.flatnonzero(numbers == _UNKNOWN)
+        if len(others):
+            skeletons = view.join(others).translate(None, _IGNORED).split(b"\n")
+            known = map(self._numbers.get, skeletons, repeat(_UNKNOWN))
+            numbers[others] = np.fromiter(known, dtype=np.int64, count=len(skeletons))
+            for place in np.flatnonzero(numbers[others] == _UNKNOWN).tolist():
+                index = int(others[place])
+                numbers[index] = self._number(skeletons[place], chunk, index)
         if self._sharp:
             self._sharpen(chunk, numbers)
         return numbers
@@ -128,6 +144,8 @@ class TextReader:
         else:
             number = len(self._plans)
             self._plans.append(plan)
+            self._is_special.append(plan.is_special)
+            self._is_table.append(plan.shape is Shape.TABLE)
             self._has_tables |= plan.shape is Shape.TABLE and plan.rule is None
         if len(self._numbers) < MAX_PLANS:
             self._numbers[skeleton] = number
@@ -154,25 +172,28 @@ class TextReader:
         """Events and configs, which pieces they cover, and where something is unfinished."""
         skipped = np.zeros(len(chunk.pieces), dtype=bool)
         plans = self._plans
-        special = {
-            i for i, p in enumerate(plans) if p.rule is not None or p.may_start_config or p.is_heard
-        }
-        if not special:
+        special = _lines_of(self._is_special, numbers)
+        if not len(special):
             return skipped, None
         reached = 0
+        settings: dict[str, object] = {}
+        harvest.config = settings
         repeated = self._repeated_failures(numbers)
-        for index in np.flatnonzero(np.isin(numbers, list(special))).tolist():
+        for index in special.tolist():
             if index < reached or index in repeated:
                 continue
             plan = plans[numbers[index]]
             if plan.is_heard:
                 plan.statements_seen += 1
+                self._is_special[numbers[index]] = plan.is_special
                 line = chunk.line_of(index) + 1
                 harvest.statements.extend(
                     replace(stated, line=line) for stated in statements_in(texts[index])
                 )
             if plan.rule is not None:
                 plan.events_seen += 1
+                if plan.events_seen > EVENTS_PER_SHAPE:
+                    self._repeated.add(int(numbers[index]))
                 if plan.events_seen > EVENTS_PER_SHAPE and plan.rule.kind not in FAILURES:
                     continue
                 collected = collect(texts, index, final=final)
@@ -191,16 +212,15 @@ class TextReader:
                 if after == index:
                     return skipped, index
                 reached = after
-                harvest.config = {**harvest.config, **config}
+                settings.update(config)
                 skipped[index:reached] = True
         return skipped, None
 
     def _repeated_failures(self, numbers: npt.NDArray[np.int64]) -> set[int]:
         """Places of failures of a kind that was told hundreds of times, but for the last ones."""
         left_out: set[int] = set()
-        for number, plan in enumerate(self._plans):
-            if plan.events_seen > EVENTS_PER_SHAPE and plan.rule is not None:
-                left_out.update(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
+        for number in self._repeated:
+            left_out.update(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
         return left_out
 
     # -- numbers --------------------------------------------------------------------------
@@ -210,8 +230,11 @@ class TextReader:
         view: ChunkView,
         numbers: npt.NDArray[np.int64],
         skipped: npt.NDArray[np.bool_],
+        fittings: list[Fitting],
         assembly: Assembly,
     ) -> None:
+        if skipped.any() or len(numbers) < len(skipped):
+            fittings = without(fittings, skipped, len(numbers))
         wanted = np.where(skipped[: len(numbers)], 0, numbers)
         order = np.argsort(wanted, kind="stable")
         values, first = np.unique(wanted[order], return_index=True)
@@ -219,34 +242,55 @@ class TextReader:
         for number, start, end in zip(values.tolist(), bounds, bounds[1:], strict=False):
             plan = self._plans[number]
             if plan.shape is Shape.TEMPLATE:
-                self._read_group(view, number, order[start:end], assembly)
+                fitting = [one for one in fittings if one.layout.plan == number]
+                self._read_group(view, number, order[start:end], assembly, fitting)
             elif plan.shape is Shape.CAREFUL:
                 self._read_carefully(view.chunk, order[start:end], assembly)
 
     def _read_group(
-        self, view: ChunkView, number: int, indices: npt.NDArray[np.int64], assembly: Assembly
+        self,
+        view: ChunkView,
+        number: int,
+        indices: npt.NDArray[np.int64],
+        assembly: Assembly,
+        fittings: Sequence[Fitting] = (),
     ) -> None:
         chunk = view.chunk
         template = self._plans[number].template
         assert template is not None
-        joined = view.join(indices)
-        if number not in self._sharp and not template.has_its_names(joined, len(indices)):
-            self._sharp.add(number)
-            numbers = np.full(len(chunk.pieces), -1, dtype=np.int64)
-            numbers[indices] = number
-            self._sharpen(chunk, numbers)
-            for exact in np.unique(numbers[indices]).tolist():
-                group = indices[numbers[indices] == exact]
-                if self._plans[exact].shape is Shape.TEMPLATE and exact != number:
-                    self._read_group(view, exact, group, assembly)
-                else:
-                    self._read_carefully(chunk, group, assembly)
-            return
-        matrix = template.parse(joined, len(indices))
-        if matrix is None:
-            self._read_carefully(chunk, indices, assembly)
-        else:
-            assembly.add(template, indices, matrix)
+        parts = [
+            Part(lines, values)
+            for layout, lines, digits in fittings
+            if (values := layout.read(digits)) is not None
+        ]
+        others = indices_besides(indices, parts)
+        if len(others):
+            joined = view.join(others)
+            if number not in self._sharp and not template.has_its_names(joined, len(others)):
+                self._read_sharply(view, number, others, assembly)
+            elif (matrix := template.parse(joined, len(others))) is None:
+                self._read_carefully(chunk, others, assembly)
+            else:
+                parts.append(Part(others, matrix))
+                self._layouts.learn(number, template, chunk, others)
+        if parts:
+            assembly.add(template, *in_order(parts))
+
+    def _read_sharply(
+        self, view: ChunkView, number: int, indices: npt.NDArray[np.int64], assembly: Assembly
+    ) -> None:
+        """Read lines whose names turned out to differ in their digits."""
+        chunk = view.chunk
+        self._sharp.add(number)
+        numbers = np.full(len(chunk.pieces), -1, dtype=np.int64)
+        numbers[indices] = number
+        self._sharpen(chunk, numbers)
+        for exact in np.unique(numbers[indices]).tolist():
+            group = indices[numbers[indices] == exact]
+            if self._plans[exact].shape is Shape.TEMPLATE and exact != number:
+                self._read_group(view, exact, group, assembly)
+            else:
+                self._read_carefully(chunk, group, assembly)
 
     def _read_carefully(
         self, chunk: CleanChunk, indices: npt.NDArray[np.int64], assembly: Assembly
@@ -276,14 +320,19 @@ class TextReader:
     ) -> None:
         if not self._has_tables:
             return
-        kinds = [i for i, plan in enumerate(self._plans) if plan.shape is Shape.TABLE]
-        for index in np.flatnonzero(np.isin(numbers, kinds)).tolist():
+        for index in _lines_of(self._is_table, numbers).tolist():
             line, text = chunk.line_of(index), texts[index]
             for record in (self._tables.feed(line, text), self._grids.feed(line, text)):
                 if record is not None:
                     assembly.add_record(record)
         if final and (record := self._tables.close()) is not None:
             assembly.add_record(record)
+
+
+def _lines_of(flags: bytearray, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Lines whose plans have a flag."""
+    # A copy: a bytearray that an array looks into could not grow.
+    return np.flatnonzero(np.array(flags, dtype=np.uint8)[numbers])
 
 
 def _complete(data: bytes) -> int:

@@ -10,20 +10,21 @@ _CODE = re.compile(
     r"""
     \s*(?:
         def\ | class\ | import\ | from\ \w+\ import | return\b | assert\ | raise\ | @\w
-      | if\ .*:\s*$ | for\ .*\ in\ .*: | while\ | elif\ | else: | try: | except | with\ .*:\s*$
+      | if\ .*:\s*$ | for\ .{0,200}?\ in\ .*: | while\ | elif\ | else: | try: | except
+      | with\ .*:\s*$
       | print\( | self\. | parser\.add_
       | \#(?!\d) | //                                    # comments
       | \} | \)                                          # the end of a call or a block
-      | \w+\s*=\s*[\w.]+\( | \w[\w.]*\s*=\s*[^=]*\($     # model = Net(...
+      | \w+\s*=\s*[\w.]+\( | \w[\w.]*+\s*+=[^=]*\($     # model = Net(...
     )
     """,
     re.VERBOSE,
 )
 _SETTING = re.compile(
     r"""
-      ^\s{2,}['"]?[\w.\- ]+['"]?\s*[:=]\s*\S+,?\s*$      # indented `lr: 0.1,`
+      ^\s\s(?>\s*['"]?)(?:[\w.\- ]++|(?<=\s\s\ ))['"]?\s*+[:=]\s*+\S++\s*+$  # indented `lr: 0.1,`
     | [,(\[{]\s*$                                        # a dump goes on in the next line
-    | ^\s*[\w.]+\s*=\s*\S+,?\s*$                         # `lr = 0.1`
+    | ^\s*+[\w.]++\s*+=\s*+\S++\s*+$                     # `lr = 0.1`
     """,
     re.VERBOSE,
 )
@@ -43,7 +44,9 @@ _NO_LOG = re.compile(
 _OPTION = re.compile(r"(?:^|\s)--[a-zA-Z][\w-]*")
 _DRAWN_ROW = re.compile(r"^\s*[|│┃].*[|│┃]\s*$")
 _CELL_EDGE = re.compile(r"[|│┃]")
-_PAIR_CELL = re.compile(r"\s*[^\W\d][\w/.()% -]{0,60}?\s*[:=]?\s*[-+]?(?:[\d.]+\S*|nan|inf)\s*$")
+_PAIR_CELL = re.compile(
+    r"\s*+[^\W\d][\w/.()% -]{0,60}?\s*+[:=]?\s*+[-+]?(?:(?>[\d.]\S*)|nan|inf)\s*+$"
+)
 """`loss 0.5`, `lr: 1e-4`."""
 
 

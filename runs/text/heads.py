@@ -14,7 +14,7 @@ _TAG = re.compile(r"[^\w\[]*\[(?P<tag>[^\]\d]{2,40})\]\s*")
 """`[Epoch Metrics]`, maybe behind a pictogram."""
 _WORD_CHARACTER = re.compile(r"\w")
 _EPOCH_AND_BATCH = re.compile(
-    r"\s*\[\s*(?P<epoch>\d+)\s*,\s*(?P<inner>\d+)\s*\]\s*:?\s+(?=[^\W\d])"
+    r"\s*\[\s*(?P<epoch>\d+)\s*,\s*(?P<inner>\d+)\s*\](?:\s*+:)?\s++(?=[^\W\d])"
 )
 """`[1, 2000] loss: 2.17`."""
 _GLUED_EPOCH = re.compile(r"\s*(?P<epoch>\d+)\s?epoch\b\S*")

@@ -31,6 +31,8 @@ _IDLE_HEADINGS = frozenset({
 })  # fmt: skip
 """Words of a heading that tell nothing about the numbers behind it."""
 _MAX_CONTEXT_WORDS = 4
+_MAX_WORD = 40
+"""Characters of the words that are numbered, such as `layer`; the rest is not looked at."""
 
 
 def clean_key(text: str, roles: Roles) -> str:
@@ -95,7 +97,7 @@ def _settle_index(passage: Passage, key: str, key_start: int) -> tuple[str, Span
     if lone is None:
         return key, None
     before, behind = key[: lone.start()], key[lone.end() :]
-    word = _LAST_WORD.search(before)
+    word = _LAST_WORD.search(before[-_MAX_WORD:])
     if word and word["word"].casefold() in passage.roles.words("indexed"):
         key_at = passage.text.find(key, key_start)
         if key_at >= 0:

@@ -22,10 +22,10 @@ NUMBER = re.compile(
     re.VERBOSE,
 )
 FRACTION = re.compile(
-    r"\s*\[?\s*(?P<n>\d+)\s*/\s*(?P<total>\d+)\s*(?:\(\s*\d+(?:\.\d+)?%\s*\))?\s*\]?"
+    r"\s*+\[?\s*+(?P<n>\d+)\s*/\s*(?P<total>\d+)\s*(?:\(\s*\d+(?:\.\d+)?%\s*\))?\s*\]?"
 )
 """`3/20`, `[ 640/60000 (1%)]`."""
-TOTAL = re.compile(r"\s*(?:/|\bof\b)\s*(?P<total>\d[\d,]*)(?![\d.]*/)(?![\w.]*\.\d)")
+TOTAL = re.compile(r"\s*(?:/|\bof\b)\s*(?P<total>\d[\d,]*+)(?![\d.]*/)(?![\w.]*\.\d)")
 """`/20` or `of 20`, behind the number that counts towards it."""
 
 _LOOKALIKES = re.compile(
@@ -35,14 +35,15 @@ _LOOKALIKES = re.compile(
     | \d{1,2}/\d{1,2}/\d{2,4}                                    # 31/01/24
     | \b\d{1,3}(?::\d{2}){1,2}(?:[.,]\d+)?(?![\d:])              # 0:05:57
     | \b(?:\d+\ ?days?,\ )                                       # 2 days, ...
-    | \b(?:\d+[dhm]\ ?)+\d+s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b # 2m 22s
+    | \b(?:\d+[dhm]\ ?){1,4}\d+s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b # 2m 22s
     | \b\d+(?:\.\d+){2,}\S*                                      # versions, addresses
     | \b0x[0-9a-fA-F]+
     | \b1[3-9]\d{8}\.\d+ | \b1[3-9]\d{11}\b                      # seconds, milliseconds since 1970
     | (?<![\w/])(?:[~.]{0,2}/[\w.-]+){1,}\S*                     # paths
     | \b\d+(?:\.\d+)?(?:/\d+(?:\.\d+)?){2,}                      # 53.4/26.3/15.0
-    | \w+://\S+
-    | [\w./-]*\.(?:py|cc|cpp|cu|h|json|yaml|txt|pt|pth|ckpt|pkl|log|csv|jpg|png|npy)(?:[:(]\d+\)?)?
+    | \w{1,20}://\S+
+    | [\w./-]{0,200}
+      \.(?:py|cc|cpp|cu|h|json|yaml|txt|pt|pth|ckpt|pkl|log|csv|jpg|png|npy)(?:[:(]\d+\)?)?
     """,
     re.VERBOSE,
 )

@@ -23,12 +23,12 @@ from .values import take_value, take_value_before_name
 _FULL_WIDTH = str.maketrans("：，；（）！。｜＝％［］【】│┃║、", ":,;()!!|=%[][]|||,")
 _SEPARATOR = re.compile(
     r"""
-      \s*\|+\s*
-    | (?<!\d)\s+[-–—]+\s+(?=\S)             # a dash after a word
+      (?:(?<!\s)\s++)?\|++\s*+
+    | (?<!\d)(?<!\s\s)\s++[-–—]++\s++(?=\S)  # a dash after a word
     | (?<=\d)\s+[-–—]+\s+(?=[^\d\s])        # a dash between a number and a word: no minus
     | (?<=[\])%s])\s+-\s+                   # a dash after `]`, `98%` or `3s`
     | ,\s+ | ,(?=[^\d\s])                   # no comma of 1,234
-    | ;\s* | \t+ | \s+→\s+ | ·
+    | ;\s* | \t+ | (?<!\s)\s++→\s++ | ·
     | (?<![:=\s])\s{2,}                     # a wide gap between a value and the next name
       (?=[^\d\s.+\-(/\[:=])(?!(?:nan|inf)\b)
     """,

@@ -8,7 +8,7 @@ from ..roles import Roles
 from .numbers import FILLER, parse_number
 from .reading import Coordinate, Slot, Span, moved
 
-_GROUP = re.compile(r"(?P<name>[^\W\d]\w*)\[[^\[\]]*=[^\[\]]*\]")
+_GROUP = re.compile(r"(?<!\w)\d*+(?P<name>[^\W\d]\w*+)\[(?=[^\[\]=]*+=[^\[\]]*+\])[^\[\]]*+\]")
 """icefall's `tot_loss[loss=0.6, simple_loss=0.8]`."""
 
 
@@ -36,7 +36,9 @@ class Passage:
         self.context = ""
         """Words that a heading gives to all names behind it."""
         self._offset = offset
-        self._groups = [(found.span(), found["name"]) for found in _GROUP.finditer(text)]
+        self._groups = [
+            ((found.start("name"), found.end()), found["name"]) for found in _GROUP.finditer(text)
+        ]
 
     def add_slot(
         self,

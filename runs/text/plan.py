@@ -23,6 +23,8 @@ from .tables import is_row, is_rule
 from .template import Template, learn
 
 _NUMBER_HINT = re.compile(r"\d|\bnan\b|\binf", re.IGNORECASE)
+_PATTERN_REACH = 8192
+"""Characters of a line that patterns see: anybody may write them, and lines of megabytes exist."""
 _COORDINATES = ("step", "epoch", "tokens", "samples", "inner")
 
 
@@ -54,6 +56,11 @@ class Plan:
         """True while further lines may state something new."""
         return self.may_state and self.statements_seen < MOST_PER_SHAPE
 
+    @property
+    def is_special(self) -> bool:
+        """True if such lines have to be looked at, whatever their numbers are."""
+        return self.rule is not None or self.may_start_config or self.is_heard
+
     def may_hold_metrics(self) -> bool:
         """False if all its numbers have names that mean nothing, and no place in training."""
         if self.shape is Shape.TABLE:
@@ -79,7 +86,7 @@ class Pattern:
 
     def read(self, text: str, roles: Roles) -> Reading | None:
         """The reading of a line that the pattern matches."""
-        found = self.regex.search(text)
+        found = self.regex.search(text, 0, _PATTERN_REACH)
         if found is None:
             return None
         reading = Reading(is_record=True)

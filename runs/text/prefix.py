@@ -9,13 +9,13 @@ from .reading import Span
 
 _RANK = re.compile(
     r"""
-      \[(?:default)?(?:rank|Rank|RANK)[ :_]?(?P<bracketed>\d+)\]:?\s*    # [rank3]:
-    | (?:rank|Rank|RANK)[ _:]?(?P<worded>\d+)\s*(?:\||:|-|\])\s*         # Rank 2 |
-    | \[\d+,(?P<mpi>\d+)\]<std(?:out|err)>:\s*                           # [1,5]<stdout>:
+      \[(?:default)?(?:rank|Rank|RANK)[ :_]?(?P<bracketed>\d{1,9})\]:?\s*    # [rank3]:
+    | (?:rank|Rank|RANK)[ _:]?(?P<worded>\d{1,9})\s*(?:\||:|-|\])\s*         # Rank 2 |
+    | \[\d+,(?P<mpi>\d{1,9})\]<std(?:out|err)>:\s*                           # [1,5]<stdout>:
     | \((?:worker|rank|trainer|RayTrainWorker|train_fn|pid=\d+,\ rank)   # (RayTrainWorker 4)
-      [ =](?P<paren>\d+)\)\s*:?\s*
-    | \[(?:GPU|gpu|cuda:|device\ )\s?(?P<gpu>\d+)\]:?\s*                 # [GPU7]
-    | \[(?:default|local)(?P<local>\d+)\]:?\s*                           # [default0]:
+      [ =](?P<paren>\d{1,9})\)\s*:?\s*
+    | \[(?:GPU|gpu|cuda:|device\ )\s?(?P<gpu>\d{1,9})\]:?\s*                 # [GPU7]
+    | \[(?:default|local)(?P<local>\d{1,9})\]:?\s*                           # [default0]:
     """,
     re.VERBOSE,
 )

@@ -13,6 +13,9 @@ from .records import Leaf, find_record, scan_record
 _LABEL = re.compile(r"(?P<label>[\w@./-]+)\s*[:=]?\s*$")
 _MIN_CONFIG = 4
 """A record with fewer entries may be anything."""
+_MOST_HEADING = 2000
+"""Characters in front of a record that may belong to it."""
+_MOST_LABEL = 200
 _TIME_NAMES = ("time", "ts", "t")
 _SCORES = frozenset({"score", "accuracy", "error_rate"})
 _SIGNS_OF_TRAINING = frozenset({"loss", "lr", "grad_norm", "reward"})
@@ -24,7 +27,7 @@ def read_record(body: str, offset: int, roles: Roles, reading: Reading) -> bool:
     leaves = scan_record(body, *span) if span is not None else None
     if span is None or not leaves:
         return False
-    heading = body[: span[0]].strip()
+    heading = body[: span[0]][-_MOST_HEADING:].strip()
     contents = _Contents.of(leaves, roles)
     label = _label(heading, contents.numeric)
     is_list_of_records = heading.endswith("[")
@@ -90,7 +93,7 @@ class _Contents:
 
 def _label(heading: str, numeric: list[Leaf]) -> str:
     """The name in front of the record, if there is a `value` that it names."""
-    found = _LABEL.search(heading)
+    found = _LABEL.search(heading[-_MOST_LABEL:])
     has_value = any(leaf.path == ("value",) for leaf in numeric)
     return found["label"] if found and has_value else ""
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from .numbers import NON_FINITE, parse_number
 from .reading import Span
 
-_TOKEN = re.compile(
-    rf"""
-      (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+_TOKEN = rf"""
+      (?P<string>STRING)
     | (?P<number>[+-]?(?:{NON_FINITE}|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?))(?![\w.])
     | (?P<open>[{{\[(])
     | (?P<close>[}}\])])
     | (?P<mark>[:,=])
     | (?P<word>[^\s{{}}\[\]():,="']+)
-    """,
-    re.VERBOSE,
-)
+    | (?P<stray>["'])
+    """
+_STRINGS = {'"': r'"(?:[^"\\]++|\\.)*+"', "'": r"'(?:[^'\\]++|\\.)*+'"}
 _NUMERIC_STRING = re.compile(rf"[+-]?(?:{NON_FINITE}|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
 _FIRST_KEY = re.compile(r"\{\s*[\"'\w]")
 _STATISTICS = frozenset({"mean", "value", "avg", "val"})
@@ -56,10 +57,31 @@ def find_record(text: str) -> Span | None:
 def scan_record(text: str, start: int, end: int) -> list[Leaf] | None:
     """Leaves of the record in `text[start:end]`, or None if it is not one."""
     scanner = _Scanner()
-    for token in _TOKEN.finditer(text, start, end):
+    for token in _tokens(text, start, end):
         if not scanner.take(token):
             return None
     return scanner.leaves
+
+
+def _tokens(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """All tokens; once a quote is not closed, none like it behind it is, and none is tried."""
+    quotes = "".join(_STRINGS)
+    while True:
+        for token in _token_pattern(quotes).finditer(text, start, end):
+            if token.lastgroup == "stray" and token[0] in quotes:
+                quotes, start = quotes.replace(token[0], ""), token.end()
+                break
+            if token.lastgroup != "stray":
+                yield token
+        else:
+            return
+
+
+@cache
+def _token_pattern(quotes: str) -> re.Pattern[str]:
+    """Tokens, with strings in these quotes alone."""
+    strings = "|".join(_STRINGS[quote] for quote in quotes) or "(?!)"
+    return re.compile(_TOKEN.replace("STRING", strings), re.VERBOSE)
 
 
 class _Scanner:

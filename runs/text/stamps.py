@@ -37,6 +37,8 @@ _LAYOUTS = {
 _TWO_DIGIT_YEAR = _Layout((6, 8), (0, 2), (3, 5), (9, 11), (12, 14), (15, 17), 2000, True)
 _FOUR_DIGIT_YEAR = _Layout((6, 10), (0, 2), (3, 5), (11, 13), (14, 16), (17, 19), 0, True)
 _MAX_DECIMALS = 6
+_CLOCK = np.array([36000.0, 3600.0, 0.0, 600.0, 60.0, 0.0, 10.0, 1.0])
+"""Seconds that the characters of `10:59:59` stand for."""
 
 
 def parse_stamps(kind: str, characters: npt.NDArray[np.uint8]) -> Floats:
@@ -49,12 +51,10 @@ def parse_stamps(kind: str, characters: npt.NDArray[np.uint8]) -> Floats:
         return np.full(len(characters), np.nan)
     # Unsigned: whatever is below "0" wraps to a large number.
     digits = characters - np.uint8(ord("0"))
-    hour = _number(digits, layout.hour)
-    minute = _number(digits, layout.minute)
-    second = _number(digits, layout.second)
-    seconds = _days(digits, layout) * 86400.0 + hour * 3600.0 + minute * 60.0 + second
-    seconds = seconds + _fraction(digits, layout.second[1])
-    return np.where(_has_digits(digits, layout), seconds, np.nan)
+    clock = digits[:, layout.hour[0] : layout.second[1]] @ _CLOCK
+    seconds = _days(digits, layout) * 86400.0 + clock + _fraction(digits, layout.second[1])
+    is_stamp = _has_digits(digits, layout)
+    return seconds if is_stamp.all() else np.where(is_stamp, seconds, np.nan)
 
 
 def _layout(kind: str, example: bytes) -> _Layout | None:
@@ -67,7 +67,10 @@ def _has_digits(digits: _Digits, layout: _Layout) -> npt.NDArray[np.bool_]:
     """True where all places of the layout hold nothing but digits."""
     places = (layout.year, layout.month, layout.day, layout.hour, layout.minute, layout.second)
     columns = [column for place in places if place is not None for column in range(*place)]
-    found: npt.NDArray[np.bool_] = np.all(digits[:, columns] <= 9, axis=1)
+    is_digit = digits[:, columns] <= 9
+    if is_digit.all():
+        return np.ones(len(digits), dtype=bool)
+    found: npt.NDArray[np.bool_] = np.all(is_digit, axis=1)
     return found
 
 
@@ -91,6 +94,9 @@ def _fraction(digits: _Digits, start: int) -> Floats:
 def _days(digits: _Digits, layout: _Layout) -> Ints:
     if layout.month is None or layout.day is None:
         return np.zeros(len(digits), dtype=np.int64)
+    dates = digits[:, : layout.hour[0]]
+    if (dates == dates[0]).all():
+        digits = digits[:1]  # most lines are of the same day as the one before
     month, day = _number(digits, layout.month), _number(digits, layout.day)
     if layout.may_begin_with_day and month.max() > 12 and day.max() <= 12:
         month, day = day, month

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..roles import Roles
 from .numbers import NUMBER, parse_number
 
-_ROW = re.compile(r"^\s*[|│┃]\s*(?P<key>[^|│┃]+?)\s*[|│┃]\s*(?P<value>[^|│┃]*?)\s*[|│┃]\s*$")
+_ROW = re.compile(r"^\s*+[|│┃](?P<key>[^|│┃]++)[|│┃](?P<value>[^|│┃]*+)[|│┃]\s*+$")
 _RULE = re.compile(r"^\s*[-+=_─━┄┈┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪═┏┓┗┛┡┩┳┻┃]{6,}\s*$")
 _AXES = ("step", "epoch", "tokens", "samples")
 _SECTION_INDENT = 4
@@ -53,7 +53,7 @@ class TableReader:
         row = _ROW.match(text)
         if row is None:
             return self.close()
-        key, value = row["key"], row["value"]
+        key, value = row["key"].strip() or " ", row["value"].strip()
         if not value:
             self._section = key.rstrip("/ ") if key.endswith("/") else ""
         elif number := NUMBER.fullmatch(value):

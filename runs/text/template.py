@@ -8,10 +8,11 @@ once, without a loop over lines; few lines are split one by one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +30,13 @@ _TOKEN = re.compile(rb"\S+")
 _KEY_WITH_DIGIT = re.compile(r"\S*(?:[^\W\d]-?|[@.(])\d\S*")
 _DIGIT = re.compile(rb"\d")
 _LIST_INDEX = re.compile(r"\[\d+\]$")
+_MOST_ANCHORS = 256
+"""Each is looked for in every line."""
+MOST_LEARNED = 65536
+"""Bytes; longer lines are read one by one, as far as they are read at all."""
 BULK = 64
 """From this many lines on, working on whole columns is faster than line by line."""
-_Used = tuple[int, bytes, bytes]
+Used = tuple[int, bytes, bytes]
 """A token, and what is glued to its number on both sides."""
 
 
@@ -74,7 +79,7 @@ class Template:
         return self._parse_bulk(joined, count) if matrix is None else matrix
 
     @cached_property
-    def used(self) -> list[_Used]:
+    def used(self) -> list[Used]:
         """The tokens that are wanted, and what is glued to them."""
         return sorted({(token, f.before, f.after) for f in self.fields for token in f.tokens})
 
@@ -94,7 +99,7 @@ class Template:
 
     def _parse_bulk(self, joined: bytes, count: int) -> npt.NDArray[np.float64] | None:
         if self.token_count == 0:
-            return self._assemble({}, count)  # nothing but `nan`, which is part of the shape
+            return self.assemble({}, count)  # nothing but `nan`, which is part of the shape
         codes = np.frombuffer(joined.translate(TO_TOKENS), dtype=np.uint8)
         is_token = np.zeros(len(codes) + 2, dtype=bool)
         np.greater(codes, 32, out=is_token[1:-1])
@@ -106,7 +111,7 @@ class Template:
         # As many tokens in every line, not only on average.
         if (borders[:-1, -1] > line_ends).any() or (borders[1:, 0] < line_ends).any():
             return None
-        columns: dict[_Used, npt.NDArray[np.float64]] = {}
+        columns: dict[Used, npt.NDArray[np.float64]] = {}
         for used in self.used:
             token, before, after = used
             starts, ends = borders[:, 2 * token], borders[:, 2 * token + 1]
@@ -120,10 +125,10 @@ class Template:
             if column is None:
                 return None
             columns[used] = column
-        return self._assemble(columns, count)
+        return self.assemble(columns, count)
 
     def _parse_each(self, lines: Sequence[bytes]) -> npt.NDArray[np.float64] | None:
-        columns: dict[_Used, list[float]] = {used: [] for used in self.used}
+        columns: dict[Used, list[float]] = {used: [] for used in self.used}
         try:
             for line in lines:
                 tokens = line.translate(TO_TOKENS).split()
@@ -138,11 +143,12 @@ class Template:
                     values.append(float(text.rstrip(b".") if self.has_trailing_dots else text))
         except ValueError:
             return None
-        return self._assemble({t: np.array(v) for t, v in columns.items()}, len(lines))
+        return self.assemble({t: np.array(v) for t, v in columns.items()}, len(lines))
 
-    def _assemble(
-        self, columns: dict[_Used, npt.NDArray[np.float64]], count: int
+    def assemble(
+        self, columns: dict[Used, npt.NDArray[np.float64]], count: int
     ) -> npt.NDArray[np.float64]:
+        """Matrix lines x fields, from the numbers of each used token."""
         # Column by column in memory: that is how the values are used.
         matrix = np.empty((count, len(self.fields)), order="F")
         for place, source in enumerate(self.fields):
@@ -174,9 +180,17 @@ def _has_glued(
 # -- learning -------------------------------------------------------------------------------
 
 
+def token_spans(line: bytes) -> list[Span]:
+    """Where the tokens of a line stand in it."""
+    return [found.span() for found in _TOKEN.finditer(line.translate(TO_TOKENS))]
+
+
 def learn(line: bytes, text: str, reading: Reading) -> Template | None:
     """The template of a line that was read carefully, or None if tokens do not fit."""
-    tokens = [found.span() for found in _TOKEN.finditer(line.translate(TO_TOKENS))]
+    if len(line) > MOST_LEARNED:
+        return None
+    tokens = token_spans(line)
+    ends = [end for _, end in tokens]
     to_bytes = _offsets(line, text)
     if to_bytes is None:
         return None
@@ -184,7 +198,7 @@ def learn(line: bytes, text: str, reading: Reading) -> Template | None:
     fields: list[Field] = []
     has_dots = False
     for (start, end), value in wanted:
-        found = _field(text[start:end], value, (to_bytes(start), to_bytes(end)), tokens, line)
+        found = _field(text[start:end], value, (to_bytes(start), to_bytes(end)), tokens, ends, line)
         if found is None:
             return None
         fields.append(found[0])
@@ -233,12 +247,17 @@ def _wanted_spans(
 
 
 def _field(
-    text: str, value: float | None, span: Span, tokens: list[Span], line: bytes
+    text: str,
+    value: float | None,
+    span: Span,
+    tokens: list[Span],
+    ends: list[int],
+    line: bytes,
 ) -> tuple[Field, bool] | None:
     """The field of a number, and whether its token has a full stop glued to it."""
     if is_non_finite_word(text):
         return Field((), np.nan if value is None else value), False
-    inside = [i for i, (a, b) in enumerate(tokens) if a < span[1] and b > span[0]]
+    inside = list(takewhile(lambda i: tokens[i][0] < span[1], _from(ends, span[0])))
     if not inside:
         return None
     first, last = tokens[inside[0]], tokens[inside[-1]]
@@ -257,6 +276,11 @@ def _field(
     return Field(tuple(inside)), False
 
 
+def _from(ends: list[int], place: int) -> range:
+    """Numbers of the tokens that end behind a place."""
+    return range(bisect_right(ends, place), len(ends))
+
+
 def _offsets(line: bytes, text: str) -> Callable[[int], int] | None:
     """From places in the text to places in its bytes; None if the text was repaired."""
     if len(line) == len(text):
@@ -267,13 +291,17 @@ def _offsets(line: bytes, text: str) -> Callable[[int], int] | None:
                 continue
         except UnicodeDecodeError:
             continue
-        return lambda position, codec=codec: len(text[:position].encode(codec))  # type: ignore[misc]
+        sizes = np.fromiter((len(character.encode(codec)) for character in text), np.int64)
+        places = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        return lambda position, places=places: places[position]  # type: ignore[misc]
     return None
 
 
 def _anchors(line: bytes, reading: Reading) -> tuple[tuple[bytes, int], ...]:
     anchors: dict[bytes, int] = {}
     for slot in reading.slots:
+        if len(anchors) >= _MOST_ANCHORS:
+            break
         for word in _KEY_WITH_DIGIT.findall(slot.name):
             sought = _LIST_INDEX.sub("", word).encode()
             at = line.find(sought)

@@ -16,7 +16,7 @@ _SPACED_UNIT = re.compile(
     r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+|ms|s|sec|secs|seconds|[KMGT]i?B)(?![\w/])(?!\.\w|\s?[=:]\s*[-+.\dnNiI])"
 )
 """` samples/sec`, ` ms`, ` GiB`."""
-_PARENTHESES = re.compile(r"\s*\(\s*(?P<content>[^()]*?)\s*\)")
+_PARENTHESES = re.compile(r"\s*+\(\s*+(?P<content>[^()]*+)\)")
 _DIGIT_FOLLOWS = re.compile(r"\s*\d")
 _MAX_WORDS_BEHIND = 3
 _SIGNS = ("+", "-")
@@ -110,13 +110,15 @@ def _read_behind(passage: Passage, slot: Slot, stop: int, candidate: Candidate) 
     parentheses = _PARENTHESES.match(text, stop, end)
     if parentheses is None:
         return stop
-    number = NUMBER.fullmatch(text, *parentheses.span("content"))
+    content = parentheses["content"].rstrip()
+    start = parentheses.start("content")
+    number = NUMBER.fullmatch(text, start, start + len(content))
     if number is not None:
         relation = _relation(number, candidate.number)
         passage.add_slot(f"{slot.name} ({relation})", number, is_known=slot.is_known)
         return parentheses.end()
     # Caffe's `(* 1 = 2.65 loss)` repeats the value.
-    return parentheses.end() if "*" in parentheses["content"] else stop
+    return parentheses.end() if "*" in content else stop
 
 
 def _relation(in_parentheses: re.Match[str], before: re.Match[str]) -> str:
