@@ -15,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -159,22 +159,26 @@ def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
         )
 
 
-def _await_node(slurm: RealSlurm, daemons: list[subprocess.Popen[bytes]]) -> None:
+def _ask(folder: Path, *words: str) -> str:
+    return subprocess.run(
+        words, env=_environment(folder), capture_output=True, text=True, check=False
+    ).stdout
+
+
+def _await(is_so: Callable[[], bool], daemons: list[subprocess.Popen[bytes]]) -> bool:
+    """Ask until it is so; nothing announces that a daemon is ready or a node has registered."""
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and all(daemon.poll() is None for daemon in daemons):
-        asked = subprocess.run(
-            ["sinfo", "--noheader", "-o", "%T"],
-            env=_environment(slurm.folder),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if "idle" in asked.stdout.split():
-            return
-        time.sleep(0.05)  # nothing announces that a node has registered
+    while not is_so():
+        if time.monotonic() > deadline or any(daemon.poll() is not None for daemon in daemons):
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _tell_why(folder: Path) -> None:
     said = [
         path.read_text(errors="replace")[-400:]
-        for path in (*slurm.folder.glob("*.output"), *slurm.folder.glob("slurm*.log"))
+        for path in (*folder.glob("*.output"), *folder.glob("slurm*.log"))
     ]
     _give_up(f"Slurm does not start here: {said}")
 
@@ -203,9 +207,13 @@ def running_slurm() -> Iterator[RealSlurm]:
                  "log-file": "munged.log", "seed-file": "munged.seed"}  # fmt: skip
         options = [f"--{name}={folder / file}" for name, file in munge.items()]
         daemons.append(_start(folder, "munged", "--foreground", "--force", *options))
+        # Each needs the one before; a daemon that comes too early tries again after half a minute.
+        _await((folder / "munge.socket").exists, daemons)
         daemons.append(_start(folder, "slurmctld", "-D", "-i"))
+        _await(lambda: "is UP" in _ask(folder, "scontrol", "ping"), daemons)
         daemons.append(_start(folder, "slurmd", "-D"))
-        _await_node(slurm, daemons)
+        if not _await(lambda: "idle" in _ask(folder, "sinfo", "-h", "-o", "%T").split(), daemons):
+            _tell_why(folder)
         yield slurm
         _end_jobs(slurm)
     finally:
