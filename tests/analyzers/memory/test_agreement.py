@@ -24,7 +24,7 @@ def recorded(*sizes: int, trained: int | None = None) -> Run:
         }  # fmt: skip
         step = {"kind": "step", "step": 1, "memory": {"allocated": 4e9}}
         text = f"{json.dumps(header)}\n{json.dumps(step)}\n"
-        read_stream(run, f"mltd-probe-{number}.jsonl", [text.encode()])
+        read_stream(run, f"mltd-probe-{number}.jsonl", iter([text.encode()]))
     return run
 
 

@@ -149,7 +149,8 @@ def twice(*sizes: float) -> Run:
     for file, size in enumerate(sizes):
         run.add_file(SourceFile(f"mltd-probe-{file}.jsonl", format="probe"))
         rows = np.arange(4, dtype=np.int64)
-        axes = {"step": rows + 1.0, "time": rows + 100.0 * (2 - file)}
+        steps = rows.astype(np.float64)
+        axes = {"step": steps, "time": steps + np.float64(100 * (2 - file))}
         column = Column(ColumnKey("act_dead/1", layer="1"), rows, np.ones(4))
         said = [Statement(StatementKind.LAYER, "1", size, "trained", 1)]
         harvest = Harvest(line=rows + 1, axes=axes, columns=[column], statements=said, lines=4)
