@@ -168,6 +168,9 @@ async def test_comparing_shows_what_moved_and_what_never_did(run: Path) -> None:
         await read(stage)
         assert "step-100.safetensors → step-200.safetensors" in stage.text
         assert "What moved" in stage.text
+        shown = study(stage).shown
+        assert shown is not None
+        assert shown.page.has_values
         (still,) = (i for i in pane(stage)._list.items if i.move and i.move.is_still)
         assert still.move is not None
         assert still.move.name == "h.1.mlp.up"

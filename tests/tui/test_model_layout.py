@@ -230,9 +230,9 @@ def test_a_comparison_is_left_for_the_checkpoint_alone_and_found_again() -> None
     moves = MovePage("/runs/a/1.pt", "/runs/a/0.pt", 1, 2, (), (), True)
     study.begin(Look(2, "/runs/a/0.pt", needs_values=False, against="/runs/a/1.pt"))
     study.end(Inspected(2, page((module(),))._replace(moves=moves)))
-    assert study.mode is Mode.MOVES
+    assert (study.mode, study.against) == (Mode.MOVES, "/runs/a/1.pt")
     assert "esc ends the comparison" in text_of(head(study, 76, 20)[0])
     study.show_against("")
     assert study.shown is alone
-    assert study.mode is Mode.MODULES
+    assert (study.mode, study.against) == (Mode.MODULES, "")
     assert study.compared == "/runs/a/1.pt"
