@@ -29,7 +29,7 @@ from .places import counted
 from .progress import remarks_on_steps, step_findings
 from .silent import dead_outputs, silent_layers
 from .tree import ModuleNode, module_tree
-from .usual import has_adapters
+from .usual import has_adapters, is_adapter_alone, is_packed
 
 MOST_CAUSES = 4
 LEAST_CAUSE = 0.3
@@ -170,8 +170,18 @@ def _remarks(
             f"{len(copies):,} groups of tensors hold equal numbers, as copies do that have not "
             f"been trained apart: {' = '.join(copies[0][:3])}."
         )
-    if has_adapters(summary):
+    if is_adapter_alone(summary):
+        yield (
+            "It holds adapters alone: their base is in another file, so neither the counts nor "
+            "the memory include it."
+        )
+    elif has_adapters(summary):
         yield "It holds adapters: a frozen base with small trained additions."
+    if is_packed(summary):
+        yield (
+            "Its weights are quantised and packed, several in one number: counts and shares are of "
+            "what was saved, and the balance is not judged."
+        )
     yield from remarks_on_steps(summary, run)
 
 

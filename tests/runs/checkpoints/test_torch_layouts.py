@@ -223,3 +223,10 @@ def test_torch_is_asked_only_for_what_it_alone_can_read(
     sparse = look(tmp_path / "sparse.pt", reader="auto")
     assert asked == ["sparse.pt"]
     assert [(t.name, t.shape) for t in sparse.tensors] == [("a", (3,)), ("s", (4, 4))]
+
+
+def test_weights_that_are_packed_into_whole_numbers_are_weights(tmp_path: Path) -> None:
+    path = tmp_path / "m.pt"
+    names = ("q_proj.qweight", "q_proj.qzeros", "q_proj.g_idx")
+    torch.save({name: torch.ones(2, 3, dtype=torch.int32) for name in names}, path)
+    assert [tensor.role for tensor in look(path).tensors] == ["parameter", "buffer", "buffer"]
