@@ -120,7 +120,10 @@ async def read(stage: Stage, is_true: Callable[[], object] = lambda: True) -> No
     def is_done() -> bool:
         # Threads leave their results for the engine, which goes on only if somebody lets it.
         bridge._step()
-        return stage.main.model is not None and bool(is_true()) and study(stage).look is None
+        found = stage.main.model
+        if found is None or found.study is None:
+            return False  # mounted, and not told yet what to show
+        return bool(is_true()) and found.study.look is None
 
     await stage.until(is_done)
     await stage.pilot.pause()
