@@ -46,6 +46,20 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what is found; 0 nothing to worry about, 1 something, 2 unusable."""
+    from mltd.runs.errors import MltdError
+
+    try:
+        return _run(options)
+    except MltdError as problem:
+        if options.json:
+            from .inspect.document import unusable
+            from .json_output import write_json
+
+            write_json(unusable(options.checkpoint, problem))
+        raise
+
+
+def _run(options: argparse.Namespace) -> int:
     from mltd.runs.errors import InputError
 
     from .inspect.fetching import brought

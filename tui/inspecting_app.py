@@ -106,6 +106,7 @@ class InspectingApp(ConsultingApp):
     def look_at_run(self, run: int) -> None:
         """Another run is looked at: so are its weights, if weights are."""
         super().look_at_run(run)
+        self.show_study()
         self._look_anew()
 
     def on_main_screen_viewed(self, event: MainScreen.Viewed) -> None:
@@ -151,6 +152,7 @@ class InspectingApp(ConsultingApp):
     def show_study(self) -> None:
         """Show what is known about the weights of the run that is looked at."""
         pane, study = self.main_screen.model, self._shown_study
+        self.main_screen.header.weights = study.worst if study is not None else ("", 0)
         if pane is not None and study is not None:
             pane.show(study)
 
@@ -178,8 +180,7 @@ class InspectingApp(ConsultingApp):
         row = study.row if study is not None else None
         if study is None or row is None or row.copy_command:
             return
-        moves = study.shown.page.moves if study.shown is not None else None
-        against = moves.first if moves is not None else ""
+        against = study.against
 
         def read() -> None:
             self._inspect(study, row.path, needs_values=True, against=against)

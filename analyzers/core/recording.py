@@ -110,6 +110,21 @@ def recordings(view: RunView) -> list[Recording]:
     return found
 
 
+def newest_recordings(view: RunView) -> list[Recording]:
+    """Of each model the recording that was written last: a training begun anew makes another."""
+    kept: dict[object, Recording] = {}
+    for one in sorted(recordings(view), key=_last_written):
+        model = tuple((layer, stated.value) for layer, stated in one.stated.items())
+        kept[model or one.file] = one
+    return sorted(kept.values(), key=lambda one: one.file)
+
+
+def _last_written(recording: Recording) -> float:
+    moments = [series.axis("time")[-1] for own in recording.series.values() for series in own]
+    finite = [float(moment) for moment in moments if np.isfinite(moment)]
+    return max(finite, default=0.0)
+
+
 def _stated(view: RunView, file: int) -> dict[str, Statement]:
     """The layers of the newest header, in its order: a resumed training writes another one."""
     said = [s for s in view.run.statements if s.file == file and s.kind is StatementKind.LAYER]

@@ -9,7 +9,7 @@ import numpy as np
 from mltd.runs.harvest import Floats
 
 from ..core.curve import Curve
-from ..core.recording import Recording, recordings
+from ..core.recording import Recording, newest_recordings
 from ..core.view import RunView
 
 LEAST_RECORDS = 3
@@ -38,13 +38,13 @@ class UnitShare:
 
 def recorded_shares(view: RunView, kind: str, least: float) -> list[UnitShare]:
     """Layers whose share (`act_dead`, `act_saturated`) stays at or above a bound, first to last."""
-    return [share for one in recordings(view) for share in _shares_of(one, kind, least)]
+    return [share for one in newest_recordings(view) for share in _shares_of(one, kind, least)]
 
 
 def dead_layers(view: RunView, least: float) -> list[UnitShare]:
     """Layers whose units are cut off for every example; where none is counted, by their zeros."""
     counted = recorded_shares(view, "act_dead", least)
-    known = {s.layer for one in recordings(view) for s in one.series.get("act_dead", ())}
+    known = {s.layer for one in newest_recordings(view) for s in one.series.get("act_dead", ())}
     silent = recorded_shares(view, "act_zero", SILENT)
     return [*counted, *(share for share in silent if share.layer not in known)]
 

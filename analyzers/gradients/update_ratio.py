@@ -28,7 +28,7 @@ import numpy.typing as npt
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
-from ..core.recording import Recording, recordings
+from ..core.recording import Recording, newest_recordings
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .calm import calmly, median
@@ -56,7 +56,7 @@ class UpdateRatio:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Each recorded model once."""
         now = learning(view)
-        for recording in recordings(view) or _totals_alone(view):
+        for recording in newest_recordings(view) or _totals_alone(view):
             curve = recording.total("update_ratio")
             if curve is None or len(curve) < LEAST_RECORDS:
                 continue

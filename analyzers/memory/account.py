@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from mltd.runs.run import Run
 
+from ..core.settings_lookup import Settings
 from ..core.view import RunView
 from .activations import activation_part, activations_of
+from .agreement import agreement
 from .amount import Amount, Origin, Part, total_of
 from .counts import Count, count_parameters
 from .devices import Device, device_of
@@ -44,6 +46,8 @@ class MemoryAccount:
     """What would have had to fit, or the most that was measured."""
     host_limit: Amount | None
     remedies: tuple[Remedy, ...]
+    problem: str = ""
+    """Why the log's own measurements are not in here, if it is of another model."""
 
     @property
     def capacity(self) -> Amount | None:
@@ -100,13 +104,14 @@ def memory_account(run: Run, weights: WeightFacts | None = None) -> MemoryAccoun
 
 def account_of(view: RunView, weights: WeightFacts | None = None) -> MemoryAccount:
     """The same for a run that is being looked at already."""
-    known = Known(view.settings)
+    problem = agreement(view.run, weights.parameters).problem if weights is not None else ""
+    known = Known(_settings(view, weights, is_foreign=bool(problem)))
     shape, world, sharding = shape_of(known), world_of(view, known), sharding_of(known)
     precision = precision_of(known, weights)
     count = count_parameters(view, known, shape, weights)
     setup = setup_of(known, count, precision, sharding, world, weights)
     estimate = activations_of(known, shape, precision)
-    oom = oom_of(view)
+    oom = oom_of(view) if not problem else None
     device = device_of(view, oom)
     capacity = device.size if device is not None else None
     parts = (
@@ -116,7 +121,7 @@ def account_of(view: RunView, weights: WeightFacts | None = None) -> MemoryAccou
     )
     amounts = {part.id: part.amount for part in parts if part.amount is not None}
     states = sum_of_states(parts)
-    measured = measurements(view, capacity)
+    measured = measurements(view, capacity) if not problem else ()
     bounded = states if states is not None else bounded_of(parts, setup)
     rest = rest_of(oom, measured, bounded)
     need, whole = need_of(oom, measured, amounts, states), whole_of(amounts, states)
@@ -131,5 +136,13 @@ def account_of(view: RunView, weights: WeightFacts | None = None) -> MemoryAccou
     ground = Ground(need, capacity, batchwise, own, estimate, setup, shape, oom, caveat)
     return MemoryAccount(
         count, setup, parts, device, measured, oom, states, rest, need, host_limit(view),
-        remedies(ground),
+        remedies(ground), problem,
     )  # fmt: skip
+
+
+def _settings(view: RunView, weights: WeightFacts | None, *, is_foreign: bool) -> Settings:
+    """Those of the run; what the files beside the weights say about the model adds to them."""
+    if weights is None or not (weights.settings or is_foreign):
+        return view.settings
+    config = {} if is_foreign else view.run.config
+    return Settings({**config, weights.name: dict(weights.settings)})

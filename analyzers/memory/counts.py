@@ -11,6 +11,7 @@ from mltd.runs.statements.sizes import count_of, plain_number
 
 from ..core.finding import Evidence, EvidenceKind
 from ..core.view import RunView
+from .agreement import agreement
 from .amount import Origin
 from .keys import NAMES, Known
 from .shape import Shape
@@ -43,10 +44,11 @@ def count_parameters(
         if weights.trainable is not None and 0 <= weights.trainable <= total:
             trainable = float(weights.trainable)
         # The log knows what is frozen, the file does not.
-        stated = said.get("trainable")
-        if weights.trainable is None and stated is not None and _is_part(stated.value, total):
-            trainable = float(stated.value or total)
-            sources.append(statement_evidence(view.run, stated))
+        stated = agreement(view.run, weights.parameters).trainable
+        trained = sum(one.value or 0.0 for one in stated)
+        if weights.trainable is None and stated and _is_part(trained, total):
+            trainable = min(trained, total)
+            sources += [statement_evidence(view.run, one) for one in stated]
         how = f"{weights.parameters:,} in {weights.name}"
         return Count(total, trainable, Origin.MEASURED, how, tuple(sources))
     found = _from_log(view.run, said) or _from_config(known)

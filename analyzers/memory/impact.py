@@ -8,6 +8,7 @@ from ..core.case import Case
 from ..core.view import RunView
 from ..distributed.memo import once_per_update
 from .account import MemoryAccount, account_of
+from .agreement import agreement
 from .weights import weight_facts
 
 BATCH = ("batch_2", "batch_4", "batch_8", "batch_16")
@@ -19,6 +20,8 @@ def account_for(view: RunView) -> MemoryAccount:
     """The account of a run with the weights of its newest checkpoint, worked out once."""
     weights = weights_of(view.run)
     facts = weight_facts(weights.path, weights.tensors) if weights is not None else None
+    if facts is not None and agreement(view.run, facts.parameters).problem:
+        facts = None  # what ran out of memory was another model
     return account_of(view, facts)
 
 

@@ -68,6 +68,8 @@ def lines(account: MemoryAccount) -> tuple[str, ...]:
 
 
 def _sentences(account: MemoryAccount) -> Iterator[str]:
+    if account.problem:
+        yield account.problem
     if account.oom is not None:
         yield from explain(account.oom)
     if account.states is not None:
@@ -148,7 +150,10 @@ def _is_too_much(account: MemoryAccount) -> bool:
 
 
 def _share(part: Amount, whole: Amount) -> str:
-    return f"{part.middle / whole.middle:.0%}" if whole.middle > 0 else shown_bytes(part.middle)
+    if not whole.middle > 0:
+        return shown_bytes(part.middle)
+    share = part.middle / whole.middle
+    return f"{share:.0%}" if share >= 0.01 or not share else "under 1%"
 
 
 def _row(name: str, amount: Amount) -> Row:

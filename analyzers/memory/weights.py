@@ -29,6 +29,8 @@ class WeightFacts:
     optimizer_kind: str = ""
     optimizer_bytes: int | None = None
     """Size of the saved optimizer state, of all ranks together."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """What the files beside the weights state about the model."""
 
     @property
     def width(self) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.curve import Curve
-from ..core.recording import LayerCurve, Recording, recordings
+from ..core.recording import LayerCurve, Recording, newest_recordings
 from ..core.view import RunView
 
 LEAST_RECORDS = 5
@@ -32,7 +32,7 @@ class Collapse:
 
 def collapsed_layers(view: RunView) -> list[Collapse]:
     """The first such layer of each recorded model."""
-    found = (_first_in(recording) for recording in recordings(view))
+    found = (_first_in(recording) for recording in newest_recordings(view))
     return [collapse for collapse in found if collapse is not None]
 
 

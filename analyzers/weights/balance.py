@@ -12,7 +12,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..outputs.param_imbalance import ParamImbalance
 from .kinds import Kind, kinds_of
 from .places import shape_text, tensor_evidence
-from .usual import is_adapter_alone
+from .usual import is_adapter_alone, is_packed
 
 HEAVY = 0.75
 """Share of the embedding from which on a model is lopsided enough to be told about."""
@@ -94,8 +94,8 @@ def lopsided(summary: CheckpointSummary, balance: Balance) -> Iterator[Finding]:
     tables = balance.of(Kind.EMBEDDING)
     if tables is None or tables.share < rule.least_share or balance.total <= rule.least_parameters:
         return
-    if is_adapter_alone(summary):
-        return  # the model itself is elsewhere
+    if is_adapter_alone(summary) or is_packed(summary):
+        return  # the model itself is elsewhere, or nobody knows how many weights a number holds
     largest = next(tensor for tensor in summary.model if tensor.name == tables.largest)
     layers = sum(share.parameters for share in balance.shares if share.kind in _LAYERS)
     left = f"; {layers / balance.total:.0%} are in its layers" if layers else ""

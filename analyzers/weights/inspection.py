@@ -22,13 +22,14 @@ from .balance import Balance, balance_of, lopsided
 from .broken import broken, newly_broken
 from .fitting import misfits
 from .kinds import Kind, kinds_of
-from .movement import LayerMove, layer_moves, still_layers
+from .movement import LayerMove, are_unrelated, layer_moves, still_layers
 from .odd_weights import ODD_WEIGHTS, constant_matrices, odd_sizes
 from .optimizer_health import optimizer_findings
+from .places import counted
 from .progress import remarks_on_steps, step_findings
 from .silent import dead_outputs, silent_layers
 from .tree import ModuleNode, module_tree
-from .usual import has_adapters
+from .usual import has_adapters, is_adapter_alone, is_packed
 
 MOST_CAUSES = 4
 LEAST_CAUSE = 0.3
@@ -78,17 +79,18 @@ def inspect_weights(
         _findings(summary, comparison, kinds, balance), key=lambda f: -f.severity.rank
     )
     failed: list[str] = []
+    moves = layer_moves(comparison, summary) if comparison is not None else ()
     causes, fixes = _explained(findings, run or Run(os.path.basename(summary.path)), failed)
     return Inspection(
         summary=summary,
         comparison=comparison,
         tree=module_tree(summary, kinds),
         balance=balance,
-        moves=layer_moves(comparison, summary) if comparison is not None else (),
+        moves=moves,
         findings=tuple(findings),
         causes=tuple(causes),
         fixes=tuple(fixes),
-        remarks=tuple(_remarks(summary, balance, run)),
+        remarks=tuple(_remarks(summary, balance, moves, run)),
         looked_at=tuple(_looked_at(summary, comparison)),
         not_looked_at=tuple(_not_looked_at(summary, comparison, run)),
         problems=tuple(failed),
@@ -152,7 +154,14 @@ def _from_log(view: RunView, own: set[str], failed: list[str]) -> list[Finding]:
     return [finding for finding in found if finding.id not in own]
 
 
-def _remarks(summary: CheckpointSummary, balance: Balance, run: Run | None) -> Iterator[str]:
+def _remarks(
+    summary: CheckpointSummary, balance: Balance, moves: tuple[LayerMove, ...], run: Run | None
+) -> Iterator[str]:
+    if are_unrelated(moves):
+        yield (
+            "The two do not look like one training: nearly all weights differ as much as those of "
+            "models that were started with different numbers."
+        )
     for names in balance.ties[:4]:
         yield f"{' and '.join(names[:4])} are tied: one tensor, counted once."
     copies = [names for names in summary.duplicates if names not in balance.ties]
@@ -161,20 +170,32 @@ def _remarks(summary: CheckpointSummary, balance: Balance, run: Run | None) -> I
             f"{len(copies):,} groups of tensors hold equal numbers, as copies do that have not "
             f"been trained apart: {' = '.join(copies[0][:3])}."
         )
-    if has_adapters(summary):
+    if is_adapter_alone(summary):
+        yield (
+            "It holds adapters alone: their base is in another file, so neither the counts nor "
+            "the memory include it."
+        )
+    elif has_adapters(summary):
         yield "It holds adapters: a frozen base with small trained additions."
+    if is_packed(summary):
+        yield (
+            "Its weights are quantised and packed, several in one number: counts and shares are of "
+            "what was saved, and the balance is not judged."
+        )
     yield from remarks_on_steps(summary, run)
 
 
 def _looked_at(summary: CheckpointSummary, comparison: Comparison | None) -> Iterator[str]:
-    yield f"names, shapes and types of {len(summary.model):,} tensors, and their balance"
+    yield f"names, shapes and types of {counted(len(summary.model), 'tensor')}, and their balance"
     read = [tensor for tensor in summary.model if tensor.stats is not None]
     if read:
-        yield f"all values of {len(read):,} tensors: NaN, infinity, zeros, dead outputs, size"
+        tensors = counted(len(read), "tensor")
+        yield f"all values of {tensors}: NaN, infinity, zeros, dead outputs, size"
     for facts in summary.optimizers:
-        yield f"the state of the optimizer ({facts.label}, {len(facts.states):,} parameters)"
+        held = counted(len(facts.states), "parameter tensor")
+        yield f"the state of the optimizer ({facts.label}, {held})"
     if comparison is not None:
-        yield f"the movement of {len(comparison.changes):,} tensors between the two"
+        yield f"the movement of {counted(len(comparison.changes), 'tensor')} between the two"
 
 
 def _not_looked_at(

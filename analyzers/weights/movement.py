@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mltd.runs.checkpoints import CheckpointSummary, Comparison, TensorChange
@@ -14,6 +14,9 @@ from .deliberate import is_deliberate
 from .kinds import owner_of
 from .places import MOST_EVIDENCE, counted, place_evidence, some
 from .silent import LEAST_STEPS
+
+_APART = (1.3, 1.6)
+"""Update over norm: the square root of 2 for two directions that have nothing in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,13 @@ def layer_moves(comparison: Comparison, summary: CheckpointSummary) -> tuple[Lay
         )
         for name, own in layers.items()
     )
+
+
+def are_unrelated(moves: Sequence[LayerMove]) -> bool:
+    """True if nearly all weights differ by the length of both: as random numbers do."""
+    whole = sum(move.parameters for move in moves)
+    apart = sum(move.parameters for move in moves if _APART[0] < (move.relative or 0.0) < _APART[1])
+    return whole > 0 and apart > 0.9 * whole
 
 
 def still_layers(comparison: Comparison, summary: CheckpointSummary) -> Iterator[Finding]:

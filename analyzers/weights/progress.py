@@ -57,7 +57,12 @@ def remarks_on_steps(summary: CheckpointSummary, run: Run | None) -> Iterator[st
     counts = [steps[1] for one in summary.optimizers if (steps := one.steps) is not None]
     step = summary.position.step
     ratio = step / max(counts) if step is not None and counts and max(counts) > 0 else 0.0
-    if _is_accumulation(ratio):
+    if ratio > _MOST:
+        yield (
+            f"The trainer counts {step:,}, the optimizer {max(counts):,.0f} steps: the one may "
+            "count samples or tokens, or the other may have begun anew at a restart."
+        )
+    elif _is_accumulation(ratio):
         yield (
             f"The trainer counts {step:,} steps, the optimizer {max(counts):,.0f}: about "
             f"{ratio:.3g} to one, as with gradient accumulation."
@@ -69,7 +74,7 @@ def remarks_on_steps(summary: CheckpointSummary, run: Run | None) -> Iterator[st
 
 
 def _is_accumulation(ratio: float) -> bool:
-    """Whole multiples are batches per update; large ones may be samples or tokens."""
+    """Whole multiples are batches per update; above some size every number is near to one."""
     return ratio >= 1.9 and abs(ratio - round(ratio)) < _NEAR * ratio
 
 

@@ -19,6 +19,8 @@ _ZERO_AT_FIRST = re.compile(
 """Layers that many recipes start at zero: adapters, gates, last layers of residual branches."""
 _ALWAYS_PLAIN = re.compile(r"(?:pos|rel(?:ative)?_pos|position|mask|padding|bias_table)", re.I)
 _FLOATS = ("float16", "float32", "float64", "bfloat16")
+_PACKED = (".qweight", ".weight_packed", ".absmax", ".quant_map")
+"""How names end that only quantised layers have."""
 
 
 def is_float(tensor: TensorFacts) -> bool:
@@ -53,6 +55,11 @@ def is_adapter_alone(summary: CheckpointSummary) -> bool:
 
 def _is_adapter(tensor: TensorFacts) -> bool:
     return "lora_" in tensor.name or "adapter" in tensor.name
+
+
+def is_packed(summary: CheckpointSummary) -> bool:
+    """True if some tensors hold several quantised weights in one number, as those of GPTQ do."""
+    return any(tensor.name.endswith(_PACKED) for tensor in summary.model)
 
 
 def steps_taken(summary: CheckpointSummary) -> float | None:

@@ -61,6 +61,8 @@ class CheckpointSummary:
     """Values were read, where the layout allows it: see `TensorFacts.stats`."""
     notes: tuple[str, ...]
     """Sentences about what could not be read, and what would help."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """What the files beside the weights state about the model: `n_layer`, `hidden_size`."""
 
     @property
     def size_on_disk(self) -> int:

@@ -7,11 +7,12 @@ this process is touched.
 
 from __future__ import annotations
 
+import io
 import pickletools
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Any, Protocol
 
 MOST_OPCODES = 5_000_000
 
@@ -79,18 +80,32 @@ def read_with_names(
     Of a stream no more is read than the pickle itself.
     """
     machine = _Machine()
+    stream: Any = io.BytesIO(data) if isinstance(data, bytes) else data
+    read, known = stream.read, _STEPS
     try:
-        for count, (opcode, argument, _) in enumerate(pickletools.genops(cast("bytes", data))):
-            if count > most_opcodes:
-                raise PickleProblem("its description is longer than is sensible")
-            if opcode.name == "STOP":
+        # A hundred thousand tensors are millions of opcodes: nothing here is done twice for one.
+        for _ in range(most_opcodes):
+            code = read(1)
+            if code == _STOP:
                 return machine.pop(), tuple(machine.names)
-            machine.step(opcode.name, argument)
+            if code not in known:
+                raise PickleProblem(_unknown(code))
+            argument, step = known[code]
+            step(machine, argument(stream) if argument is not None else None)
+        raise PickleProblem("its description is longer than is sensible")
     except PickleProblem:
         raise
     except (ValueError, IndexError, KeyError, TypeError, OverflowError, struct.error) as error:
         raise PickleProblem(f"its description is damaged: {error}") from None
-    raise PickleProblem("its description has no end")
+
+
+def _unknown(code: bytes) -> str:
+    if not code:
+        return "its description has no end"
+    opcode = _OPCODES.get(code)
+    if opcode is None:
+        return f"its description is damaged: no instruction is {code!r}"
+    return f"its description uses {opcode.name}, which no checkpoint needs"
 
 
 class _Machine:
@@ -98,22 +113,14 @@ class _Machine:
 
     def __init__(self) -> None:
         self._stack: list[object] = []
-        self._memo: dict[int, object] = {}
+        self._memo: dict[object, object] = {}
         self.names: dict[str, None] = {}
 
     def pop(self) -> object:
         return self._stack.pop()
 
-    def step(self, name: str, argument: object) -> None:
-        if name in _CONSTANTS:
-            self._stack.append(_CONSTANTS[name]())
-        elif name in _SELF_CONTAINED:
-            self._stack.append(argument)
-        else:
-            handler = _HANDLERS.get(name)
-            if handler is None:
-                raise PickleProblem(f"its description uses {name}, which no checkpoint needs")
-            handler(self, argument)
+    def push(self, value: object) -> None:
+        self._stack.append(value)
 
     def _since_mark(self) -> list[object]:
         taken: list[object] = []
@@ -139,11 +146,10 @@ class _Machine:
         self._stack.append(self._stack[-1])
 
     def remember(self, argument: object) -> None:
-        place = int(argument) if isinstance(argument, int | str) else len(self._memo)
-        self._memo[place] = self._stack[-1]
+        self._memo[argument if isinstance(argument, int) else len(self._memo)] = self._stack[-1]
 
     def recall(self, argument: object) -> None:
-        self._stack.append(self._memo[int(str(argument))])
+        self._stack.append(self._memo[argument])
 
     # -- containers -----------------------------------------------------------------------
 
@@ -242,15 +248,6 @@ class _Machine:
         self._stack.append(Reference(argument))
 
 
-_CONSTANTS: dict[str, Callable[[], object]] = {
-    "NONE": lambda: None,
-    "NEWTRUE": lambda: True,
-    "NEWFALSE": lambda: False,
-    "EMPTY_DICT": dict,
-    "EMPTY_LIST": list,
-    "EMPTY_TUPLE": tuple,
-    "EMPTY_SET": list,
-}
 _SELF_CONTAINED = frozenset(
     {
         "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT",
@@ -258,7 +255,16 @@ _SELF_CONTAINED = frozenset(
         "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8",
     }
 )  # fmt: skip
-_HANDLERS: dict[str, Callable[[_Machine, object], None]] = {
+_Step = Callable[[_Machine, object], None]
+_HANDLERS: dict[str, _Step] = {
+    "NONE": lambda machine, _: machine.push(None),
+    "NEWTRUE": lambda machine, _: machine.push(True),
+    "NEWFALSE": lambda machine, _: machine.push(False),
+    "EMPTY_DICT": lambda machine, _: machine.push({}),
+    "EMPTY_LIST": lambda machine, _: machine.push([]),
+    "EMPTY_TUPLE": lambda machine, _: machine.push(()),
+    "EMPTY_SET": lambda machine, _: machine.push([]),
+    **dict.fromkeys(_SELF_CONTAINED, _Machine.push),
     "PROTO": _Machine.skip,
     "FRAME": _Machine.skip,
     "MARK": _Machine.mark,
@@ -295,3 +301,11 @@ _HANDLERS: dict[str, Callable[[_Machine, object], None]] = {
     "BINPERSID": _Machine.reference,
     "PERSID": _Machine.text_reference,
 }
+_OPCODES = {opcode.code.encode("latin-1"): opcode for opcode in pickletools.opcodes}
+_STOP = b"."
+_STEPS: dict[bytes, tuple[Callable[[Any], Any] | None, _Step]] = {
+    code: (opcode.arg.reader if opcode.arg is not None else None, _HANDLERS[opcode.name])
+    for code, opcode in _OPCODES.items()
+    if opcode.name in _HANDLERS
+}
+"""By its byte: what reads the argument that follows it, and what it does."""

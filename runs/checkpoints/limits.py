@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Reader = Literal["auto", "torch", "own"]
-"""`auto`: values in files of torch.save by torch if it is installed, else by our own reader."""
+"""`auto`: files of torch.save by our own reader, and by torch where that alone has the values."""
 
 
 @dataclass(frozen=True, slots=True)

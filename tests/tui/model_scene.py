@@ -125,10 +125,11 @@ async def read(stage: Stage, is_true: Callable[[], object] = lambda: True) -> No
     def is_done() -> bool:
         # Threads leave their results for the engine, which goes on only if somebody lets it.
         bridge._step()
-        if stage.main.model is None or pane(stage).study is None:
-            return False
-        known, drawn = study(stage), pane(stage)._drawn
-        is_drawn = drawn is not None and drawn[:2] == (known, known.version)
+        found = stage.main.model
+        if found is None or found.study is None:
+            return False  # mounted, and not told yet what to show
+        known = found.study
+        is_drawn = found._drawn[:2] == (known, known.version)
         return is_drawn and bool(is_true()) and known.look is None
 
     try:

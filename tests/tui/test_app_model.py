@@ -168,6 +168,9 @@ async def test_comparing_shows_what_moved_and_what_never_did(run: Path) -> None:
         await read(stage)
         assert "step-100.safetensors → step-200.safetensors" in stage.text
         assert "What moved" in stage.text
+        shown = study(stage).shown
+        assert shown is not None
+        assert shown.page.has_values
         (still,) = (i for i in pane(stage)._list.items if i.move and i.move.is_still)
         assert still.move is not None
         assert still.move.name == "h.1.mlp.up"
@@ -176,6 +179,28 @@ async def test_comparing_shows_what_moved_and_what_never_did(run: Path) -> None:
         assert "0.02 of its norm" in stage.text
         await stage.press("escape")
         assert "Modules" in stage.text
+        assert "step-100.safetensors → " not in stage.text
+        assert "did not move" not in stage.text
+        asked = len(wishes(stage))
+        await stage.press("d")
+        assert "step-100.safetensors → step-200.safetensors" in stage.text
+        await stage.press("d")
+        assert "step-100.safetensors → " not in stage.text
+        assert len(wishes(stage)) == asked
+
+
+@piloted
+async def test_the_header_of_the_run_does_not_contradict_its_weights(run: Path) -> None:
+    async with looking(run) as stage:
+        assert "healthy" in stage.text
+        await stage.press("v")
+        await read(stage)
+        assert "critical: 1 finding in the weights" in stage.text
+        assert "✖ weights: critical" in stage.text
+        assert "healthy" not in stage.text
+        await stage.press("n")
+        await read(stage)
+        assert "healthy" in stage.text
 
 
 @piloted

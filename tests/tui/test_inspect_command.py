@@ -242,3 +242,58 @@ def test_neither_torch_nor_textual_is_loaded_to_look_at_a_checkpoint(
         [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True
     )
     assert found.stdout.splitlines()[-1] == "0 []"
+
+
+@pytest.mark.parametrize("name", ["hf", "hf/model.safetensors"])
+def test_the_settings_beside_the_weights_are_used_for_the_memory(
+    name: str, healthy: dict[str, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "hf").mkdir()
+    weights(tmp_path / "hf" / "model.safetensors", healthy)
+    sizes = {"n_layer": 1, "n_head": 4, "n_embd": 32, "n_positions": 16, "model_type": "gpt2"}
+    (tmp_path / "hf" / "config.json").write_text(json.dumps(sizes))
+    assert main(["inspect", "--json", str(tmp_path / name)]) == 0
+    found = json.loads(capfd.readouterr().out)
+    (part,) = (one for one in found["memory"]["parts"] if one["name"] == "activations")
+    assert part["how"] == "not stated: batch size per device"
+
+
+def test_a_trainer_that_wrote_its_batch_size_lets_activations_be_estimated(
+    healthy: dict[str, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    weights(tmp_path / "model.safetensors", healthy)
+    sizes = {"n_layer": 1, "n_head": 4, "n_embd": 32, "n_positions": 16}
+    (tmp_path / "config.json").write_text(json.dumps(sizes))
+    state = {"global_step": 7, "train_batch_size": 8}
+    (tmp_path / "trainer_state.json").write_text(json.dumps(state))
+    assert main(["inspect", str(tmp_path)]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "8 samples x 16 tokens x 1 layers, width 32" in out
+
+
+@pytest.mark.parametrize(
+    ("make", "names"), [(lambda path: None, []), (evil, ["posix.mkdir"])], ids=["missing", "evil"]
+)
+def test_a_program_gets_a_document_about_what_cannot_be_used(
+    make: Any, names: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.pt"
+    make(path)
+    assert main(["inspect", "--json", str(path)]) == UNUSABLE
+    said = capfd.readouterr()
+    assert said.out.count("\n") == 1
+    found = json.loads(said.out)
+    assert (found["schema"], found["status"]) == (1, "unusable")
+    assert found["checkpoint"]["path"] == str(path)
+    assert found["hint"]
+    assert found["globals"] == names
+    assert said.err == f"mltd-tui: {found['problem']}; {found['hint']}\n"
+
+
+def test_types_are_told_in_per_cent(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = write_safetensors(
+        tmp_path / "m.safetensors",
+        {"w.weight": ("F32", [64, 64], bytes(16384)), "n": ("I64", [1], bytes(8))},
+    )
+    main(["inspect", str(path)])
+    assert "float32 >99.9%, int64 <0.1%" in capfd.readouterr().out

@@ -75,3 +75,15 @@ def test_an_empty_model_is_a_page_too() -> None:
 )
 def test_a_bar_shows_whatever_is_more_than_nothing(share: float, bar: str) -> None:
     assert Layout(80).bar(share, 4) == bar
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_kinds_of_modules_are_whole_words_in_every_width(columns: int) -> None:
+    rows = [line for line in lines(big(), Layout(columns)) if "wte" in line]
+    assert any(row.endswith(" embedding") for row in rows)
+
+
+def test_a_checkpoint_without_weights_is_not_called_healthy() -> None:
+    second = list(lines(summary(), Layout(80)))[1]
+    assert "there are no weights in it" in second
+    assert "worry" not in second

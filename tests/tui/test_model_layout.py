@@ -19,6 +19,7 @@ from mltd.tui.engine.model_protocol import (
     MisfitRow,
     ModelPage,
     ModuleRow,
+    MovePage,
     MoveRow,
     TensorValues,
 )
@@ -30,7 +31,7 @@ from mltd.tui.model.items import Item
 from mltd.tui.model.outline import outline
 from mltd.tui.model.revealing import way_to
 from mltd.tui.model.rows import line_of, share_bar, share_text
-from mltd.tui.model.study import Look, Study
+from mltd.tui.model.study import Look, Mode, Study
 from mltd.tui.widgets import model_list
 from mltd.tui.widgets.model_pane import ModelPane
 from tests.tui.app_scene import piloted
@@ -213,3 +214,25 @@ async def test_keys_that_do_nothing_are_left_to_others() -> None:
             assert not pane.check_action(action, ())
         for action in ("values", "memory", "open", "move"):
             assert pane.check_action(action, ())
+
+
+def test_a_checkpoint_that_is_listed_is_not_counted_among_the_older_ones() -> None:
+    study = studied(checkpoints=7)
+    study.choose("/runs/a/5.pt")
+    items = outline(study)
+    assert sum(item.checkpoint is not None for item in items) == 4
+    assert "and 3 older ones" in [item.text for item in items]
+
+
+def test_a_comparison_is_left_for_the_checkpoint_alone_and_found_again() -> None:
+    study = studied(page((module(),)), checkpoints=2)
+    alone = study.shown
+    moves = MovePage("/runs/a/1.pt", "/runs/a/0.pt", 1, 2, (), (), True)
+    study.begin(Look(2, "/runs/a/0.pt", needs_values=False, against="/runs/a/1.pt"))
+    study.end(Inspected(2, page((module(),))._replace(moves=moves)))
+    assert (study.mode, study.against) == (Mode.MOVES, "/runs/a/1.pt")
+    assert "esc ends the comparison" in text_of(head(study, 76, 20)[0])
+    study.show_against("")
+    assert study.shown is alone
+    assert (study.mode, study.against) == (Mode.MODULES, "")
+    assert study.compared == "/runs/a/1.pt"

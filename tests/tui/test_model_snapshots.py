@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,24 @@ def after(*keys: str) -> Walk:
         await read(stage, lambda: study(stage).is_listed)
         for key in keys:
             await stage.press(key)
-            await read(stage)
+            await read(stage, partial(_has_come, stage, key))
         pane(stage)._redraw()
+        # The scrollbar follows the list some messages later.
+        rows = pane(stage)._list
+        await stage.until(lambda: rows.vertical_scrollbar.position == rows.scroll_y)
+        rows.vertical_scrollbar.refresh()
+        await stage.pilot.pause()
 
     return walk
+
+
+def _has_come(stage: Stage, key: str) -> bool:
+    """True if what a key asks for is there: it is read only after the app has heard of it."""
+    seen = study(stage)
+    shown = seen.shown
+    if shown is None:
+        return False
+    return {"v": shown.page.has_values, "d": bool(seen.against)}.get(key, True)
 
 
 def test_shapes(snap_compare: Compare, run: Path) -> None:

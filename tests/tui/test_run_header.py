@@ -371,3 +371,20 @@ def test_infinite_patience_is_not_asked_for() -> None:
     for interval in odd:
         assert freshness(RUNNING._replace(interval_seconds=interval), 9e9) != Freshness()
         assert freshness(RUNNING._replace(interval_seconds=interval), 9e9).is_stale
+
+
+@pytest.mark.parametrize(
+    ("health", "weights", "said"),
+    [
+        (Health.FINE, ("critical", 1), "✖ weights: critical "),
+        (Health.WARNING, ("critical", 3), "✖ weights: critical 3 "),
+        (Health.CRITICAL, ("warning", 1), "✖ critical 2 "),
+        (Health.FINE, ("", 0), "✔ healthy "),
+        (Health.UNKNOWN, ("warning", 1), "▲ weights: warning "),
+    ],
+)
+def test_the_badge_tells_the_worse_of_log_and_weights(
+    health: Health, weights: tuple[str, int], said: str
+) -> None:
+    look = Look(RUNNING._replace(health=health), weights=weights)
+    assert text_of(header_rows(look, 120)[0]).endswith(said)

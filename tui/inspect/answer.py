@@ -41,6 +41,9 @@ class WeightsAnswer(AnswerText):
         found = self._found
         if found.has_alarm:
             yield from self._health()
+        elif not found.summary.model:
+            text = "there are no weights in it, so there is nothing to judge"
+            yield from self._wrap(f"{self._marks['unknown']} {text}", "  ", "    ")
         elif not found.summary.has_values:
             text = "nothing found that should worry you, but the values were not looked at"
             yield from self._wrap(f"{self._marks['unknown']} {text}", "  ", "    ")

@@ -9,7 +9,13 @@ from mltd.analyzers.describing import describe_cause, describe_finding, describe
 from mltd.analyzers.memory import MemoryAccount, remedy_rows, rows
 from mltd.analyzers.memory import lines as memory_sentences
 from mltd.analyzers.weights import Inspection, TreeRow, kinds_of, tree_rows
-from mltd.runs.checkpoints import CheckpointSummary, Comparison, TensorFacts
+from mltd.runs.checkpoints import (
+    CheckpointSummary,
+    Comparison,
+    TensorFacts,
+    UnsafeCheckpoint,
+)
+from mltd.runs.errors import MltdError
 
 from .target import Target
 
@@ -47,6 +53,21 @@ def document(
             for tensor in found.summary.tensors
         ]
     return {key: plain(value) for key, value in content.items()}
+
+
+def unusable(path: str, problem: MltdError) -> dict[str, object]:
+    """The document about a checkpoint that could not be looked into: why, and what helps."""
+    return {
+        "schema": SCHEMA,
+        "status": "unusable",
+        "checkpoint": {"path": path.encode("utf-8", "replace").decode()},
+        "problem": problem.message,
+        "hint": problem.hint or None,
+        "globals": list(problem.names) if isinstance(problem, UnsafeCheckpoint) else [],
+        "findings": [],
+        "root_causes": [],
+        "recommended_fixes": [],
+    }
 
 
 def plain(value: object) -> object:

@@ -29,8 +29,8 @@ def fact_rows(summary: CheckpointSummary) -> Iterator[tuple[str, str]]:
         yield (
             "types",
             ", ".join(
-                f"{share.dtype} {share.elements / whole:.3g}" if share.elements < whole
-                else share.dtype
+                share.dtype if len(dtypes) == 1
+                else f"{share.dtype} {_percent(share.elements / whole)}"
                 for share in dtypes[:6]
             ),
         )  # fmt: skip
@@ -47,6 +47,12 @@ def fact_rows(summary: CheckpointSummary) -> Iterator[tuple[str, str]]:
         yield "also saved", f"{shown} and {more} more" if more > 0 else shown
     for note in summary.notes[:MOST_NOTES]:
         yield "note", note
+
+
+def _percent(share: float) -> str:
+    """Of what is little, that there is some; of what is nearly all, that it is not all."""
+    shown = f"{share:.1%}"
+    return {"0.0%": "<0.1%", "100.0%": ">99.9%"}.get(shown, shown) if share else "0%"
 
 
 def _position(summary: CheckpointSummary) -> str:
@@ -70,14 +76,15 @@ def _parameters(summary: CheckpointSummary) -> str:
     if buffers:
         text += f", and {count(buffers, 'buffer')}"
     known = [tensor for tensor in own if tensor.is_trainable is not None]
-    if known and total:
+    if known and total and len(known) == len(own):
         trained = sum(tensor.elements for tensor in known if tensor.is_trainable)
         text += f"; {trained / total:.0%} of them are trained, by the optimizer's state"
     return text
 
 
 def _optimizer(facts: OptimizerFacts) -> str:
-    parts = [f"{facts.label}: {count(facts.parameters, 'parameter tensor')}"]
+    held = facts.parameters or len(facts.states)
+    parts = [f"{facts.label}: {count(held, 'parameter tensor')}"]
     groups = facts.groups
     if len(groups) > 1:
         parts[0] += f" in {len(groups)} groups"
@@ -90,7 +97,8 @@ def _optimizer(facts: OptimizerFacts) -> str:
         parts.append(f"weight decay {', '.join(f'{decay:.4g}' for decay in decays[:3])}")
     if (steps := facts.steps) is not None:
         low, high = (f"{step:,.0f}" for step in steps)
-        parts.append(f"{high} steps made" if low == high else f"{low} to {high} steps made")
+        made = f"{high} step{'' if high == '1' else 's'} made"
+        parts.append(made if low == high else f"{low} to {made}")
     parts.append(f"{shown_bytes(facts.bytes)} of state")
     if not facts.is_mapped:
         parts.append("which parameter is which cannot be told")

@@ -49,7 +49,8 @@ class _Form:
         bars, count, size = (10, 15, 11) if is_wide else (10, 8, 0)
         room = layout.columns - (4 + count + 8 + 1 + bars + 1 + 7 + size + 2 + 20)
         name = min(max(12, longest + 1), max(12, room))
-        bars += min(14, max(0, room - name))
+        # In a narrow terminal the words at the end are worth more than long bars.
+        bars = max(3, bars + min(14, room - name))
         return cls(layout, is_wide, name, bars, count, size)
 
     def head(self) -> str:

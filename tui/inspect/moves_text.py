@@ -45,7 +45,7 @@ def moves_lines(
 
 
 def _table(shown: list[LayerMove], largest: float, layout: Layout) -> Iterator[str]:
-    bars = 24 if layout.columns >= 110 else 12
+    bars = 24 if layout.columns >= 110 else 12 if layout.columns >= 72 else 6
     name = min(max(len(move.name) for move in shown) + 1, layout.columns - 4 - 30 - bars)
     name = max(name, 12)
     yield f"    {'':<{name}}{'update/norm':>12}{'norm':>10}"

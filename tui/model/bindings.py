@@ -6,6 +6,7 @@ from textual.binding import Binding, BindingType
 
 BINDINGS: list[BindingType] = [
     Binding("enter", "open", "Open", id="model.open"),
+    Binding("escape", "stop", "Stop, back", id="model.stop"),
     Binding("v", "values", "Values", id="model.values"),
     Binding("d", "compare", "Compare", id="model.compare"),
     Binding("m", "memory", "Memory", id="model.memory"),
@@ -13,7 +14,6 @@ BINDINGS: list[BindingType] = [
     Binding("N", "other(-1)", "Newer", id="model.newer", show=False),
     Binding("h", "adopt", "Hypothesis", id="model.adopt"),
     Binding("y", "copy_name", "Copy name", id="model.copy"),
-    Binding("escape", "stop", "Stop, back", id="model.stop"),
     Binding("right,l", "into", "Unfold, into the details", show=False, id="model.unfold"),
     Binding("left", "out", "Fold, back to the list", show=False, id="model.fold"),
     Binding("up,k", "move(-1)", "Up", show=False, id="model.up"),

@@ -54,16 +54,21 @@ def _state(study: Study) -> Line:
 
 def _verdict(study: Study, shown: Shown) -> Line:
     page = shown.page
-    alarms = [finding for finding in page.diagnosis.findings if finding.is_alarm]
+    worst, alarms = study.worst
     if alarms:
-        worst = max(alarms, key=lambda finding: finding.severity.rank).severity.value
-        said = f"{GLYPHS[worst]} {worst}: {count(len(alarms), 'finding')} in the weights"
+        said = f"{GLYPHS[worst]} {worst}: {count(alarms, 'finding')} in the weights"
         line: Line = (Span(said, f"severity-{worst}"),)
+    elif not page.tensors:
+        return (Span("? there are no weights in it", "severity-unknown"),)
     elif page.has_values:
         line = (Span(f"{GLYPHS['fine']} nothing wrong in the weights", "severity-fine"),)
     else:
         line = (Span("● shapes alone: nothing wrong", "severity-info"),)
-    if not page.has_values and study.mode is not Mode.MEMORY:
+    if study.mode is Mode.MEMORY:
+        return line
+    if study.against:
+        line = (*line, Span("   esc ends the comparison", "key"))
+    elif not page.has_values:
         asks = f"   v reads the values ({shown_bytes(page.bytes)})"
         line = (*line, Span(asks, "key"))
     return line

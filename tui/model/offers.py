@@ -22,7 +22,8 @@ def is_offered(action: str, study: Study | None, item: Item | None, *, is_in_det
     shown = study.shown
     match action:
         case "stop":
-            return study.is_busy or is_in_detail or study.mode is not Mode.MODULES
+            is_away = study.mode is not Mode.MODULES or bool(study.against)
+            return study.is_busy or is_in_detail or is_away
         case "values":
             is_here = study.row is not None and not study.row.copy_command
             return is_here and study.look is None and not (shown and shown.page.has_values)

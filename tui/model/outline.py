@@ -63,12 +63,13 @@ def _checkpoints(study: Study) -> Iterator[Item]:
     many = f"Checkpoints ({len(rows):,})" if len(rows) > 1 else "Checkpoint"
     yield Item("#checkpoints", many, columns="checkpoints")
     kept = rows if study.is_listing_all or len(rows) <= FEW + 1 else rows[:FEW]
-    for row in rows:
-        if row in kept or row.path == study.chosen:
-            is_open = row.path == study.chosen
-            yield Item(f"checkpoint {row.path}", checkpoint=row, is_open=is_open)
-    if len(kept) < len(rows):
-        yield Item("older", f"and {len(rows) - len(kept):,} older ones")
+    # Those that are looked at are listed, however old they are.
+    listed = [row for row in rows if row in kept or row.path in (study.chosen, study.against)]
+    for row in listed:
+        is_open = row.path == study.chosen
+        yield Item(f"checkpoint {row.path}", checkpoint=row, is_open=is_open)
+    if left := len(rows) - len(listed):
+        yield Item("older", f"and {left:,} {'older ones' if left > 1 else 'older one'}")
 
 
 def _tree(shown: Shown, unfolded: set[str]) -> Iterator[Item]:

@@ -69,12 +69,15 @@ class Study:
         """Also the older checkpoints, of many."""
         self.chosen = ""
         """Path of the one that is shown."""
+        self.against = ""
+        """Path of the earlier one that it is compared with, if what is shown is a comparison."""
         self.mode = Mode.MODULES
         self.look: Look | None = None
         self.unfolded: set[str] = set()
         self.notice = ""
         """What came of the last wish, if there is nothing else to see of it."""
-        self._pages: dict[str, Shown] = {}
+        self._pages: dict[tuple[str, str], Shown] = {}
+        """By the checkpoint and the one that it was compared with; the newest at the end."""
         self._problems: dict[str, Inspected] = {}
         self.version = 0
         """Another number whenever something is to be drawn anew."""
@@ -89,7 +92,26 @@ class Study:
     @property
     def shown(self) -> Shown | None:
         """What is known of it."""
-        return self._pages.get(self.chosen)
+        return self._pages.get((self.chosen, self.against))
+
+    @property
+    def worst(self) -> tuple[str, int]:
+        """The severity of the worst alarm in what is shown, and how many there are."""
+        found = self.shown.page.diagnosis.findings if self.shown is not None else ()
+        alarms = [finding for finding in found if finding.is_alarm]
+        worst = max(alarms, key=lambda finding: finding.severity.rank, default=None)
+        return (worst.severity.value if worst is not None else "", len(alarms))
+
+    @property
+    def home(self) -> Mode:
+        """What stands below the findings unless somebody wants something else."""
+        return Mode.MOVES if self.against else Mode.MODULES
+
+    @property
+    def compared(self) -> str:
+        """Path of the checkpoint with which the chosen one was compared last; may be empty."""
+        pairs = [against for path, against in self._pages if path == self.chosen and against]
+        return pairs[-1] if pairs else ""
 
     @property
     def problem(self) -> Inspected | None:
@@ -123,12 +145,13 @@ class Study:
 
     def choose(self, path: str) -> None:
         """Show another checkpoint."""
-        self.chosen, self.look, self.notice = path, None, ""
-        shown = self.shown
-        if self.mode is Mode.MOVES and (shown is None or shown.page.moves is None):
-            self.mode = Mode.MODULES
-        if self.mode is Mode.MEMORY:
-            self.mode = Mode.MODULES
+        self.chosen, self.look = path, None
+        self.show_against("")
+
+    def show_against(self, path: str) -> None:
+        """Show the comparison with a checkpoint, or with an empty path the chosen one alone."""
+        self.against, self.notice = path, ""
+        self.mode = self.home
         self.version += 1
 
     # -- news -----------------------------------------------------------------------------
@@ -140,16 +163,24 @@ class Study:
         for row in news.rows:
             if row.path in known and known[row.path] != row.modified:
                 # It was written anew: what is known of it is about another file.
-                self._pages.pop(row.path, None)
+                for pair in [pair for pair in self._pages if row.path in pair]:
+                    del self._pages[pair]
                 self._problems.pop(row.path, None)
-        if self.row is None:
-            self.chosen = self.rows[0].path if self.rows else ""
+        if self.row is None or (self.against and self.shown is None):
+            self.chosen = self.chosen if self.row is not None else self._first
+            self.show_against("")
         self.version += 1
+
+    @property
+    def _first(self) -> str:
+        return self.rows[0].path if self.rows else ""
 
     def begin(self, look: Look) -> None:
         """Somebody wants to see more of a checkpoint."""
         self.look, self.notice = look, ""
-        self.chosen = look.path
+        if self.chosen != look.path:
+            self.chosen = look.path
+            self.show_against("")
         self._problems.pop(look.path, None)
         self.version += 1
 
@@ -162,17 +193,17 @@ class Study:
         if news.page is not None:
             page = news.page
             branches = {key: list(rows) for key, rows in page.branches.items()}
-            self._pages.pop(look.path, None)
-            self._pages[look.path] = Shown(news.ticket, page, branches)
-            for path in list(self._pages)[:-MOST_PAGES]:
-                del self._pages[path]
-            self.mode = Mode.MOVES if page.moves is not None else Mode.MODULES
+            self._pages.pop((look.path, look.against), None)
+            self._pages[look.path, look.against] = Shown(news.ticket, page, branches)
+            for pair in list(self._pages)[:-MOST_PAGES]:
+                del self._pages[pair]
+            self.show_against(look.against)
             if not self.unfolded:
                 top = page.branches.get("", ())
                 self.unfolded = {row.key for row in top if _is_most(row)}
         elif news.is_cancelled:
             self.notice = "Stopped; nothing more was read."
-        elif look.path in self._pages:
+        elif self.shown is not None:
             # What was there before stays.
             self.notice = f"{news.problem}{f' ({news.hint})' if news.hint else ''}"
         else:
@@ -201,7 +232,7 @@ class Study:
         """The engine has ended: what it kept for this is gone."""
         if self.look is not None:
             self.notice = "The engine ended while it read; ask again."
-        self.look = None
+        self.look, self.against = None, ""
         self._pages.clear()
         self.version += 1
 

@@ -175,9 +175,14 @@ class ModelPane(Pane, can_focus=True):
         if study is None:
             return
         row = item.checkpoint if item is not None else None
-        is_other = row is not None and row.path != study.chosen
-        if not is_other and study.shown is not None and study.shown.page.moves is not None:
-            self._set_mode(Mode.MODULES if study.mode is Mode.MOVES else Mode.MOVES)
+        is_other = row is not None and row.path not in (study.chosen, study.against)
+        if not is_other and study.against:
+            self._end_comparison()
+            return
+        if not is_other and study.compared:
+            study.show_against(study.compared)
+            self._is_entering = True
+            self._redraw()
             return
         self.post_message(self.ComparisonWanted(row.path if row is not None and is_other else ""))
 
@@ -187,7 +192,7 @@ class ModelPane(Pane, can_focus=True):
         if study is None or study.shown is None:
             return
         if study.mode is Mode.MEMORY:
-            self._set_mode(Mode.MODULES)
+            self._set_mode(study.home)
             return
         self._set_mode(Mode.MEMORY)
         if study.shown.memory is None:
@@ -217,14 +222,28 @@ class ModelPane(Pane, can_focus=True):
             self.notify(printable(text), title="Copied", timeout=2, markup=False)
 
     def action_stop(self) -> None:
-        """End what is being read; else leave the details, the movement or the memory."""
+        """End what is being read; else leave the details, the memory or the comparison."""
         study = self.study
         if study is not None and study.is_busy:
             self.post_message(self.Stopped())
         elif self._in_detail:
             self._set_in_detail(False)
-        elif study is not None:
-            self._set_mode(Mode.MODULES)
+        elif study is not None and study.mode is Mode.MEMORY:
+            self._set_mode(study.home)
+        elif study is not None and study.against:
+            self._end_comparison()
+
+    def _end_comparison(self) -> None:
+        """Back to the checkpoint alone."""
+        study = self.study
+        if study is None:
+            return
+        study.show_against("")
+        self._in_detail = False
+        if study.shown is None:
+            # It was looked into by comparing alone, or too long ago to be kept.
+            self.post_message(self.CheckpointChosen(study.chosen))
+        self._redraw()
 
     def action_move(self, direction: int) -> None:
         """Up or down, in the list or in the details."""

@@ -37,6 +37,7 @@ class RunHeader(Pane):
         self._position = (1, 1)
         self._waiting_for = ""
         self._trouble = ""
+        self._weights = ("", 0)
         self._growths = 0
         self._home = home_directory()
         self._strips: list[Strip] = []
@@ -93,6 +94,7 @@ class RunHeader(Pane):
             self._home,
             self._trouble,
             now,
+            self._weights,
         )
         return header_rows(look, self.size.width)
 
@@ -105,6 +107,17 @@ class RunHeader(Pane):
     def trouble(self, trouble: str) -> None:
         if trouble != self._trouble:
             self._trouble = trouble
+            self.tick()
+
+    @property
+    def weights(self) -> tuple[str, int]:
+        """The worst alarm in the weights that are looked at, and how many there are."""
+        return self._weights
+
+    @weights.setter
+    def weights(self, weights: tuple[str, int]) -> None:
+        if weights != self._weights:
+            self._weights = weights
             self.tick()
 
     def tick(self) -> None:

@@ -48,6 +48,8 @@ class Look:
     trouble: str = ""
     """Why nothing here can be trusted to be up to date."""
     now: float = 0.0
+    weights: tuple[str, int] = ("", 0)
+    """The worst alarm in the weights that are looked at, and how many there are."""
 
 
 def header_rows(look: Look, width: int) -> tuple[Line, Line]:
@@ -75,7 +77,7 @@ def _with_margins(row: Line, width: int) -> Line:
 
 def _run_row(look: Look, status: RunStatus, width: int) -> Line:
     """The run's name, place, state and progress at the left, its health at the right."""
-    badge = _badge(status)
+    badge = _of_weights(status, *look.weights) or _badge(status)
     name = clean(status.name) or "(unnamed)"
     room = width - cells(badge) - 2
     least = min(cells((Span(name),)), next(most for columns, most in NAMES if width >= columns))
@@ -117,6 +119,16 @@ def _badge(status: RunStatus) -> Line:
     least = {"critical": 1, "warning": 2}.get(severity, math.inf)
     number = f" {count(status.alarms)}" if status.alarms >= least else ""
     return (Span(f"{GLYPHS[severity]} {word}{number}", f"severity-{severity}"),)
+
+
+def _of_weights(status: RunStatus, worst: str, alarms: int) -> Line:
+    """The badge if the weights are worse than the log: both in one word would contradict them."""
+    log = _HEALTH.get(status.health, ("", ""))[0]
+    ranks = ("", "fine", "info", "warning", "critical")
+    if not worst or ranks.index(worst) <= ranks.index(log):
+        return ()
+    number = f" {count(alarms)}" if alarms > 1 else ""
+    return (Span(f"{GLYPHS[worst]} weights: {worst}{number}", f"severity-{worst}"),)
 
 
 def home_directory() -> str:

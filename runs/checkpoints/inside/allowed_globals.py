@@ -40,6 +40,8 @@ _ALLOWED = re.compile(
     """,
     re.VERBOSE,
 )
+_SCRIPT = "__torch__."
+"""How the names of compiled classes begin."""
 _SHOWN = 8
 _LONGEST = 200
 
@@ -50,8 +52,12 @@ def check_globals(names: Iterable[str], file: str) -> None:
     if not strange:
         return
     listed = ", ".join(strange[:_SHOWN]) + (", ..." if len(strange) > _SHOWN else "")
+    is_script = any(name.startswith(_SCRIPT) for name in strange)
     raise UnsafeCheckpoint(
         f"{file} cannot be loaded without running code: it asks for {listed}",
-        hint="if you trust it, load it once yourself and save model.state_dict() instead",
+        hint="it is a program of TorchScript: if you trust it, save torch.jit.load(FILE)."
+        "state_dict() with torch.save"
+        if is_script
+        else "if you trust it, load it once yourself and save model.state_dict() instead",
         names=strange,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import orjson
@@ -10,11 +11,14 @@ import orjson
 from ...errors import MltdError
 from ..checkpoint_summary import CheckpointFile, Position
 from .handle import Handle
-from .leaf import Node, text
+from .leaf import SHORT, Node, text
 from .loaded import Loaded
 
 MOST_SETTINGS = 1 << 26
 """Bytes of a JSON file beside the weights: a trainer's whole history is smaller."""
+
+MOST_PLAIN = 200
+"""Settings of one file that are kept; a model's have some fifty."""
 
 
 @dataclass(slots=True)
@@ -38,6 +42,8 @@ class Content:
     notes: list[str] = field(default_factory=list)
     position: Position = field(default_factory=Position)
     extras: list[tuple[str, str]] = field(default_factory=list)
+    settings: list[tuple[str, str]] = field(default_factory=list)
+    """Sizes and switches of the model, as the files beside its weights state them."""
     frozen: set[str] = field(default_factory=set)
     """Names of parameters that are said to be frozen."""
 
@@ -82,3 +88,9 @@ def read_settings(path: str) -> dict[str, object]:
     finally:
         handle.close()
     return found if isinstance(found, dict) else {}
+
+
+def plain_settings(found: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The numbers, words and switches of a file of settings; tables and lists are left out."""
+    kept = ((key, value) for key, value in found.items() if isinstance(value, str | int | float))
+    return [(text(key, SHORT), text(value, SHORT)) for key, value in kept][:MOST_PLAIN]

@@ -14,9 +14,11 @@ from .content import Content, Part
 from .dtypes import item_bytes
 from .handle import Handle
 from .leaf import Leaf, Node, text
+from .nesting import nested
 
 METADATA = ".metadata"
 _MOST_LOOKS = 200
+_DEEPEST = 30
 _STATE = re.compile(
     r"(?:^|\.)optim|^state\.|\.(?:exp_avg(?:_sq)?|momentum_buffer|max_exp_avg_sq)$|param_groups"
 )
@@ -45,21 +47,28 @@ def add_distributed(
     handle = Handle(os.path.join(path, METADATA))
     content.handles.append(handle)
     content.list_file(handle.path, "index")
+    entries, paths = _entries(handle, limits)
+    saved = nested((ways, _leaf(entries[key])) for key, ways in paths.items() if key in entries)
     tensors: dict[str, Node] = {}
     other: dict[str, Node] = {}
-    for key, entry in _entries(handle, limits).items():
-        leaf = _leaf(entry)
-        label = text(key)
-        is_state = is_extra or _STATE.search(label) is not None
-        (other if is_state else tensors)[label] = leaf
-    content.parts.append(Part(tensors))
+    for key, entry in entries.items():
+        if key not in paths:
+            label = text(key)
+            is_state = is_extra or _STATE.search(label) is not None
+            (other if is_state else tensors)[label] = _leaf(entry)
+    if saved:
+        content.parts.append(Part(saved, "optimizer" if is_extra and len(saved) > 1 else ""))
+    if tensors or not saved:
+        content.parts.append(Part(tensors))
     if other:
         content.parts.append(Part(other, "optimizer"))
     content.notes.append(_NOTE)
 
 
-def _entries(handle: Handle, limits: Limits) -> dict[object, object]:
-    """What the metadata says about each thing that was saved."""
+def _entries(
+    handle: Handle, limits: Limits
+) -> tuple[dict[object, object], dict[object, tuple[str, ...]]]:
+    """What the metadata says about each thing that was saved, and the keys that led to it."""
     try:
         saved, names = read_with_names(handle.read(min(handle.size, 1 << 28), 0), 30_000_000)
     except PickleProblem as problem:
@@ -69,7 +78,19 @@ def _entries(handle: Handle, limits: Limits) -> dict[object, object]:
     table = state.get("state_dict_metadata") if isinstance(state, dict) else None
     if not isinstance(table, dict) or len(table) > limits.most_tensors:
         raise DamagedCheckpoint(f"{METADATA} has no table of tensors that makes sense")
-    return table
+    assert isinstance(state, dict)
+    planned = state.get("planner_data")
+    ways = planned.items() if isinstance(planned, dict) else ()
+    return table, {key: path for key, way in ways if (path := _path(way)) is not None}
+
+
+def _path(way: object) -> tuple[str, ...] | None:
+    """The keys of nested tables, one after the other; None for what are none."""
+    if not isinstance(way, tuple) or not 0 < len(way) <= _DEEPEST:
+        return None
+    if not all(isinstance(key, str | int) for key in way):
+        return None
+    return tuple(text(key) for key in way)
 
 
 def _leaf(entry: object) -> Node:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 
 from ...errors import InputError, MltdError
 from ...remote.names import shown
 from ..checkpoint_summary import Position
 from ..limits import Limits
-from .content import Content, read_settings
+from .content import Content, plain_settings, read_settings
 from .deepspeed import add_deepspeed, is_deepspeed
 from .distributed import add_distributed, is_distributed
 from .leaf import text
@@ -33,6 +34,7 @@ INNER = re.compile(r"global_?step\d+|.*_\d+|.*model_fsdp.*|optimizer.*")
 SETTINGS = ("config.json", "adapter_config.json")
 TRAINER = "trainer_state.json"
 MOST_ENTRIES = 20_000
+_BATCH = "train_batch_size"
 _TOLD_SETTINGS = ("architectures", "model_type", "peft_type", "torch_dtype", "dtype")
 
 
@@ -149,6 +151,12 @@ def _add_trainer(content: Content, path: str, names: list[str]) -> None:
         )
         content.list_file(file, "state")
         content.framework = content.framework or "huggingface"
+        content.settings += plain_settings({_BATCH: state.get(_BATCH)})
+    add_settings(content, path, names)
+
+
+def add_settings(content: Content, path: str, names: Collection[str]) -> None:
+    """What Hugging Face writes about the model beside its weights."""
     for name in SETTINGS:
         if name in names:
             settings = read_settings(os.path.join(path, name))
@@ -157,3 +165,4 @@ def _add_trainer(content: Content, path: str, names: list[str]) -> None:
                 content.framework = content.framework or "huggingface"
             told = [(key, settings[key]) for key in _TOLD_SETTINGS if settings.get(key)]
             content.extras += [(f"{name}: {key}", text(value, 80)) for key, value in told]
+            content.settings += plain_settings(settings)

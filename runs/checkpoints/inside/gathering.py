@@ -9,7 +9,7 @@ from ...remote.names import shown
 from ..limits import Limits
 from .content import Content
 from .deepspeed import is_deepspeed
-from .folder import listed, open_folder
+from .folder import SETTINGS, WEIGHTS, add_settings, listed, open_folder
 from .handle import Handle
 from .opening import open_file
 from .shard_index import add_shards
@@ -23,11 +23,20 @@ def gather(path: str, limits: Limits, *, needs_values: bool) -> Content:
         Handle(path).close()  # says what is wrong with it, if anything is
         content = Content("sharded", "huggingface")
         add_shards(content, path, limits, needs_values=needs_values)
+        _add_beside(content, path)
         return content
     loaded = open_file(path, limits, needs_values=needs_values)
     content = Content(loaded.layout)
     content.take(loaded)
+    if loaded.handle.name in WEIGHTS:
+        _add_beside(content, path)
     return content
+
+
+def _add_beside(content: Content, path: str) -> None:
+    """Weights under a name of Hugging Face have their settings beside them."""
+    folder = os.path.dirname(path)
+    add_settings(content, folder, [n for n in SETTINGS if os.path.isfile(f"{folder}/{n}")])
 
 
 def _latest(path: str) -> str:

@@ -37,6 +37,8 @@ _STEP = (
 _EPOCH = ("epoch", "current_epoch", "epochs_run", "start_epoch")
 _INNER = ("meta", "trainer", "train_state", "training_state", "progress", "extra_state", "state")
 _DEEPEST = 30
+_PACKED = ("qweight", "weight_packed")
+"""Names under which GPTQ, AWQ and others save eight weights in one number."""
 MOST_EXTRAS = 60
 
 
@@ -126,7 +128,8 @@ def _add_models(found: Sections, models: dict[str, list[tuple[str, Leaf]]]) -> N
 def _kind(name: str, leaf: Leaf) -> Role:
     is_buffer = _BUFFERS.search(name) is not None or leaf.dtype in WHOLE
     # Quantised weights are whole numbers and still the weights.
-    if leaf.dtype in ("uint8", "int8") and len(leaf.shape) > 1:
+    is_packed = leaf.dtype == "int32" and name.endswith(_PACKED)
+    if len(leaf.shape) > 1 and (leaf.dtype in ("uint8", "int8") or is_packed):
         is_buffer = False
     return "buffer" if is_buffer else "parameter"
 

@@ -26,7 +26,6 @@ class _Sums:
         self.most = -math.inf
         self.total = self.squares = 0.0
         self.count = self.zeros = self.nans = self.infs = 0
-        self._wide = np.empty(BLOCK * 2)
 
     def add(self, values: Array) -> None:
         if not len(values):
@@ -41,13 +40,24 @@ class _Sums:
             self.add(kept)
             return
         self.least, self.most = min(self.least, least), max(self.most, most)
-        wide = self._wide[: len(values)]
-        np.copyto(wide, values)
+        wide = values.astype(np.float64)
         self.count += len(values)
         self.total += float(wide.sum())
         self.squares += float(np.dot(wide, wide))
         if least <= 0 <= most:
             self.zeros += int(np.count_nonzero(values == 0))
+
+    def add_pairs(self, parts: Array) -> None:
+        """Real and imaginary parts: each is measured, but zero, NaN and Inf are whole numbers."""
+        before = self.zeros, self.nans, self.infs
+        self.add(parts)
+        pairs = parts.reshape(-1, 2)
+        nans = np.isnan(pairs).any(axis=1)
+        found = (pairs == 0).all(axis=1), nans, np.isinf(pairs).any(axis=1) & ~nans
+        counts = [int(np.count_nonzero(one)) for one in found]
+        self.zeros, self.nans, self.infs = (
+            old + new for old, new in zip(before, counts, strict=True)
+        )
 
 
 def statistics(leaf: Leaf, done: Done, *, has_rows: bool) -> TensorStats | None:
@@ -58,7 +68,11 @@ def statistics(leaf: Leaf, done: Done, *, has_rows: bool) -> TensorStats | None:
     with np.errstate(all="ignore"):
         for raw in leaf.source.blocks(BLOCK):
             check = zlib.crc32(raw.view(np.uint8).data, check)
-            sums.add(decoded(raw, leaf.dtype))
+            values = decoded(raw, leaf.dtype)
+            if len(values) != len(raw):
+                sums.add_pairs(values)
+            else:
+                sums.add(values)
             done(raw.nbytes)
     rows = leaf.shape[0] if len(leaf.shape) > 1 and has_rows and leaf.dtype not in WHOLE else 0
     width = leaf.elements // rows if rows else 0

@@ -43,6 +43,8 @@ def summed_up(
     ]
     described = [describe(where, saved, parameters, stats) for where, saved in sections.optimizers]
     trainable = _trainable(described, [name for name, _ in parameters], content.frozen)
+    for name in _maybe_tied(sections.tensors, trainable):
+        del trainable[name]
     tensors = tuple(
         _facts(found, ties.get(found.name, ""), trainable, stats.get(id(found.leaf)))
         for found in sections.tensors
@@ -60,6 +62,7 @@ def summed_up(
         duplicates=_duplicates(tensors),
         has_values=needs_values and any(tensor.stats is not None for tensor in tensors),
         notes=tuple(content.notes),
+        settings=tuple(content.settings),
     )
 
 
@@ -113,6 +116,17 @@ def _trainable(
         return {}
     changed = {name for names in covered for name in names or ()}
     return {name: name in changed for name in parameters} if changed & set(parameters) else {}
+
+
+def _maybe_tied(tensors: Iterable[Found], trainable: dict[str, bool]) -> list[str]:
+    """Of what was saved without its storage, a second name of a trained tensor looks frozen."""
+    unplaced = [found for found in tensors if found.name in trainable and not found.leaf.storage]
+    trained = {found.leaf.shape for found in unplaced if trainable[found.name]}
+    return [
+        found.name
+        for found in unplaced
+        if not trainable[found.name] and found.leaf.shape in trained
+    ]
 
 
 def _facts(

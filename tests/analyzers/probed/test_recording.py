@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from mltd.analyzers.catalogue.examples import example_run
 from mltd.analyzers.core.finding import Severity
-from mltd.analyzers.core.recording import recordings
+from mltd.analyzers.core.recording import newest_recordings, recordings
 from mltd.analyzers.core.view import RunView
 from mltd.analyzers.diagnosis import diagnose
 from mltd.analyzers.gradients.layers import gradient_layers, weight_layers
+from mltd.analyzers.gradients.recorded_units import recorded_shares
 from mltd.runs.harvest import Column, ColumnKey, Harvest
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.statements import Statement, StatementKind
@@ -147,3 +148,30 @@ def test_no_values_break_a_rule(columns: dict[tuple[str, str], list[float]]) -> 
     axes = {"step": (3.0 * rows).astype(np.float64)}
     run.append(file, Harvest(line=rows + 1, axes=axes, columns=made, lines=12))
     assert diagnose(run).problems == ()
+
+
+def twice(*sizes: float) -> Run:
+    """Two recordings of a layer with these sizes; the first file was written last."""
+    run = Run("made")
+    for file, size in enumerate(sizes):
+        run.add_file(SourceFile(f"mltd-probe-{file}.jsonl", format="probe"))
+        rows = np.arange(4, dtype=np.int64)
+        steps = rows.astype(np.float64)
+        axes = {"step": steps, "time": steps + np.float64(100 * (2 - file))}
+        column = Column(ColumnKey("act_dead/1", layer="1"), rows, np.ones(4))
+        said = [Statement(StatementKind.LAYER, "1", size, "trained", 1)]
+        harvest = Harvest(line=rows + 1, axes=axes, columns=[column], statements=said, lines=4)
+        run.append(file, harvest)
+    return run
+
+
+def test_a_model_that_was_recorded_twice_is_told_about_once() -> None:
+    view = RunView(twice(32.0, 32.0))
+    assert len(recordings(view)) == 2
+    assert [one.file for one in newest_recordings(view)] == [0]
+    assert [share.layer for share in recorded_shares(view, "act_dead", 0.9)] == ["1"]
+
+
+def test_two_models_are_told_about_both() -> None:
+    view = RunView(twice(32.0, 64.0))
+    assert [one.file for one in newest_recordings(view)] == [0, 1]

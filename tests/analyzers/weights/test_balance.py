@@ -76,3 +76,20 @@ def test_a_table_that_was_saved_twice_is_counted_once() -> None:
     assert found.total == 864
     assert found.embedding == 800 / 864
     assert found.ties == (("wte.weight", "lm_head.weight"),)
+
+
+def test_packed_weights_are_counted_as_saved_and_their_balance_is_not_judged() -> None:
+    shapes: dict[str, tuple[int, ...]] = {"model.embed_tokens.weight": (2000, 512)}
+    for number in range(2):
+        shapes[f"model.layers.{number}.self_attn.q_proj.qweight"] = (64, 512)
+    found = inspect_weights(shaped(shapes))
+    assert found.findings == ()
+    assert any("quantised and packed" in remark for remark in found.remarks)
+
+
+def test_adapters_that_were_saved_alone_are_told_from_those_with_their_base() -> None:
+    pair: dict[str, tuple[int, ...]] = {"q.lora_A.weight": (8, 64), "q.lora_B.weight": (64, 8)}
+    alone = " ".join(inspect_weights(shaped(pair)).remarks)
+    assert "adapters alone" in alone
+    whole = " ".join(inspect_weights(shaped({**pair, "q.weight": (64, 64)})).remarks)
+    assert "a frozen base" in whole

@@ -141,6 +141,8 @@ def test_an_optimizer_that_has_made_fewer_steps_was_not_restored(
     assert [f.id for f in found.findings if f.is_alarm] == ["resume_discontinuity"] * is_told
     if step == 40:
         assert any("gradient accumulation" in remark for remark in found.remarks)
+    if step == 20_000:
+        assert any("or the other may have begun anew" in remark for remark in found.remarks)
 
 
 def test_everything_wrong_at_once_is_told_worst_first(tmp_path: Path) -> None:

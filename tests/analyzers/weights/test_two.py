@@ -136,3 +136,16 @@ def test_a_layer_of_which_only_the_bias_stood_still_has_moved(tmp_path: Path) ->
     (finding,) = [one for one in found.findings if one.id == "frozen_layers"]
     assert "net.2.bias" in finding.title
     assert "net.0" in finding.title
+
+
+def test_two_models_that_were_started_apart_are_told_from_one_training(tmp_path: Path) -> None:
+    model = made("gpt")
+    first = save(tmp_path / "a.pt", model)
+    train(model, 5)
+    later = save(tmp_path / "b.pt", model)
+    torch.manual_seed(99)
+    other = save(tmp_path / "c.pt", Gpt())
+    said = [
+        any("one training" in r for r in inspected(first, two).remarks) for two in (later, other)
+    ]
+    assert said == [False, True]

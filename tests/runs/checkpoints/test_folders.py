@@ -171,13 +171,40 @@ def test_a_distributed_checkpoint_gives_shapes_and_sizes(tmp_path: Path) -> None
     summary = look(tmp_path / "c")
     assert (summary.layout, summary.framework) == ("distributed", "fsdp")
     assert {t.name: (t.shape, t.dtype) for t in summary.model} == {
-        "model.weight": ((3, 4), "float32"),
-        "model.bias": ((3,), "float32"),
+        "weight": ((3, 4), "float32"),
+        "bias": ((3,), "float32"),
     }
-    assert [t.name for t in summary.tensors if t.is_optimizer] == ["optimizer.optim.exp_avg"]
+    assert [t.name for t in summary.tensors if t.is_optimizer] == ["optim.exp_avg"]
     assert summary.size_on_disk == sum(f.stat().st_size for f in (tmp_path / "c").iterdir())
     (tmp_path / "c" / ".metadata").unlink()
     assert ".metadata is missing" in look(tmp_path / "c").notes[0]
+
+
+def test_the_optimizer_of_a_distributed_checkpoint_is_known_by_its_shapes(tmp_path: Path) -> None:
+    dcp = pytest.importorskip("torch.distributed.checkpoint")
+    model = torch.nn.ModuleDict({"embed": torch.nn.Embedding(9, 4), "fc": torch.nn.Linear(4, 3)})
+    optimizer = torch.optim.AdamW(model.parameters())
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    # A tied head is saved twice there, and nothing says that it is one tensor.
+    saved = {**model.state_dict(), "head.weight": model["embed"].weight}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        state = {"model": saved, "optim": optimizer.state_dict()}
+        dcp.save(state, checkpoint_id=tmp_path / "c", no_dist=True)
+    summary = look(tmp_path / "c")
+    (facts,) = summary.optimizers
+    assert (facts.kind, facts.parameters) == ("adam", 3)
+    assert facts.is_mapped
+    assert facts.bytes == (36 + 12 + 3) * 8 + 3 * 4
+    trained = {tensor.name: tensor.is_trainable for tensor in summary.parameters}
+    assert trained == {
+        "embed.weight": True,
+        "fc.weight": True,
+        "fc.bias": True,
+        "head.weight": None,
+    }
 
 
 def test_hostile_metadata_of_a_distributed_checkpoint_is_refused(tmp_path: Path) -> None:

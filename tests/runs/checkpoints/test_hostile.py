@@ -266,3 +266,11 @@ def test_any_header_of_safetensors_is_read_or_refused(
         look(path)
     except MltdError:
         return
+
+
+def test_a_program_of_torchscript_is_named_as_one(tmp_path: Path) -> None:
+    pickled = b"\x80\x02c__torch__.torch.nn.modules.linear\nLinear\n)\x81."
+    with pytest.raises(UnsafeCheckpoint) as refused:
+        look(archive(tmp_path / "m.pt", pickled))
+    assert refused.value.names == ("__torch__.torch.nn.modules.linear.Linear",)
+    assert "TorchScript" in refused.value.hint

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from mltd.runs.checkpoints import CheckpointSummary, UnsafeCheckpoint
+from mltd.runs.checkpoints.inside import opening
+from mltd.runs.checkpoints.inside.with_torch import torch_node
 
 from .looking import look, with_records
 
@@ -198,3 +200,33 @@ def test_a_file_of_the_other_byte_order_has_the_same_numbers(tmp_path: Path, rea
     stats = look(path, reader=reader).tensors[0].stats
     assert stats is not None
     assert (stats.least, stats.most) == (-2.0, 3.0)
+
+
+def test_torch_is_asked_only_for_what_it_alone_can_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def counted(handle: Any, *, is_legacy: bool) -> Any:
+        asked.append(handle.name)
+        return torch_node(handle, is_legacy=is_legacy)
+
+    monkeypatch.setattr(opening, "torch_node", counted)
+    model, optimizer = trained()
+    path = tmp_path / "plain.pt"
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, path)
+    plain = look(path, reader="auto")
+    assert asked == []
+    assert plain == look(path, reader="torch")
+    torch.save({"a": torch.ones(3), "s": torch.eye(4).to_sparse()}, tmp_path / "sparse.pt")
+    asked.clear()
+    sparse = look(tmp_path / "sparse.pt", reader="auto")
+    assert asked == ["sparse.pt"]
+    assert [(t.name, t.shape) for t in sparse.tensors] == [("a", (3,)), ("s", (4, 4))]
+
+
+def test_weights_that_are_packed_into_whole_numbers_are_weights(tmp_path: Path) -> None:
+    path = tmp_path / "m.pt"
+    names = ("q_proj.qweight", "q_proj.qzeros", "q_proj.g_idx")
+    torch.save({name: torch.ones(2, 3, dtype=torch.int32) for name in names}, path)
+    assert [tensor.role for tensor in look(path).tensors] == ["parameter", "buffer", "buffer"]

@@ -150,3 +150,13 @@ def test_npz_archives_are_read_and_their_objects_stay_closed(tmp_path: Path) -> 
     (tensor,) = summary.tensors
     assert tensor.stats is not None
     assert (tensor.name, tensor.stats.zeros) == ("w", 6)
+
+
+def test_a_complex_number_is_zero_or_nan_as_a_whole(tmp_path: Path) -> None:
+    values = np.array([[1, 2j], [0, complex(np.nan, np.inf)], [0, 0]], np.complex64)
+    path = write_safetensors(tmp_path / "m", {"w": ("C64", [3, 2], values.tobytes())})
+    stats = look(path).tensors[0].stats
+    assert stats is not None
+    assert (stats.zeros, stats.nans, stats.infs) == (3, 1, 0)
+    assert (stats.dead_rows, stats.first_dead) == (1, (2,))
+    assert (stats.least, stats.most) == (0, 2)

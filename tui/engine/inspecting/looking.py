@@ -46,10 +46,12 @@ class Looked:
 def look(job: Job, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> Looked:
     """Read, judge and lay out; an `MltdError` says what is wrong with the file."""
     summary, comparison = job.known, None
-    if summary is None or (job.needs_values and not summary.has_values):
+    # A comparison reads them all: whoever waits for it wants to know what they hold, too.
+    needs_values = job.needs_values or bool(job.against)
+    if summary is None or (needs_values and not summary.has_values):
         summary = read_checkpoint(
             job.path,
-            needs_values=job.needs_values,
+            needs_values=needs_values,
             limits=LIMITS,
             progress=progress,
             cancelled=cancelled,
