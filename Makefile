@@ -5,8 +5,10 @@ JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+RUNNABLE := $(VENV)/runnable
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXTRAS := dev,parquet,zstd,torch,claude
+EDITABLE := $(PIP) install --constraint constraints.txt --no-build-isolation --editable
 
 ROOMS := $(addprefix .editable/mltd/,runs analyzers sessions diagnosis tui themes)
 LINKED := $(addsuffix /__init__.py,$(ROOMS))
@@ -21,7 +23,7 @@ help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(INSTALLED)  ## Replay recorded failing runs as if live
+demo: $(RUNNABLE)  ## Replay recorded failing runs as if live
 	$(BIN)/mltd-tui demo
 
 .PHONY: test
@@ -107,12 +109,22 @@ $(BIN)/python:
 		echo "no virtual environment could be made; try: apt-get install python3-venv" >&2; \
 		exit 1; }
 
+SOURCES := pyproject.toml constraints.txt hatch_build.py $(if $(MISSING),relink)
+
 # hatchling comes first so that the build, too, uses the pinned version.
-$(INSTALLED): pyproject.toml constraints.txt hatch_build.py $(if $(MISSING),relink)
+$(INSTALLED): $(SOURCES)
 	@$(MAKE) --no-print-directory $(BIN)/python
-	@echo "installing mltd-tui and its tools into $(VENV); the first time takes a minute or two"
+	@echo "installing mltd-tui and its tools into $(VENV); the first time takes some minutes"
 	$(PIP) install --constraint constraints.txt hatchling
-	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+	$(EDITABLE) '.[$(EXTRAS)]'
+	@touch $@ $(RUNNABLE)
+
+# A look at the demo must not wait for torch and for what only the tests need.
+$(RUNNABLE): $(SOURCES)
+	@$(MAKE) --no-print-directory $(BIN)/python
+	@echo "installing mltd-tui into $(VENV); the first time takes half a minute"
+	$(PIP) install --constraint constraints.txt hatchling
+	$(EDITABLE) '.[claude,zstd]'
 	@touch $@
 
 .PHONY: relink
