@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .cause import Clue
-from .finding import Evidence, Finding, Severity
+from .finding import BROKE_AT, Evidence, Finding, Severity
 from .settings_lookup import Setting
 from .view import RunView
 
@@ -33,9 +33,9 @@ class Case:
         return any(f.id in ids and f.severity is not Severity.INFO for f in self.findings)
 
     def onset(self, *ids: str) -> float | None:
-        """The first step of the earliest of these findings."""
-        steps = [f.first_step for f in self.all(*ids) if f.first_step is not None]
-        return min(steps, default=None)
+        """Where the earliest of these findings broke out: the end of a rise, if one led to it."""
+        known = [(f, f.first_step) for f in self.all(*ids) if f.first_step is not None]
+        return min((f.number(BROKE_AT, step) for f, step in known), default=None)
 
     def setting(self, meaning: str) -> Setting | None:
         """A setting of the run, by meaning."""

@@ -153,13 +153,11 @@ def goes_on_growing(case: Case, step: float | None) -> Answer | None:
 
 def lead_of_gradients(case: Case) -> Answer | None:
     """By how many logged points the gradient exploded before the loss was lost."""
-    burst, lost = case.get("exploding_gradients"), case.get("nan_loss")
+    burst, lost = case.get("exploding_gradients"), case.onset("nan_loss")
     curve = case.view.curve("grad_norm")
-    if burst is None or lost is None or curve is None:
+    if burst is None or lost is None or curve is None or burst.first_step is None:
         return None
-    if burst.first_step is None or lost.first_step is None:
-        return None
-    between = np.searchsorted(curve.x, [burst.first_step, lost.first_step])
+    between = np.searchsorted(curve.x, [burst.first_step, lost])
     return Answer(float(between[1] - between[0]), burst.evidence[0])
 
 

@@ -55,6 +55,10 @@ class Evidence:
     quote: str
 
 
+BROKE_AT = "broke_at"
+"""Detail of a finding that a rise led to: the step at which it broke out, behind its first one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A symptom. It cannot be built without evidence, nor surer than its basis allows."""

@@ -29,7 +29,7 @@ from mltd.runs.event import EventKind
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
-from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.finding import BROKE_AT, Basis, Evidence, Finding, Severity
 from ..core.recording import first_bad
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
@@ -47,6 +47,9 @@ _SAID = re.compile(
     r"constraint .{0,80}found invalid values|invalid values:[^\n]{0,20}\n?\s*tensor\(.{0,40}nan",
     re.IGNORECASE,
 )
+REACH = 48
+"""Points before the first bad value that tell what was usual."""
+LEAST_BEFORE = 12
 _CLAMPED = 87.3365
 """-log(FLT_MIN): where softmax losses in single precision are clamped."""
 
@@ -61,6 +64,8 @@ class NanLoss:
     events: ClassVar[tuple[str, ...]] = ("nan", "exception", "error")
     lost_share: float = 0.9
     """Share of later values that are bad, from which on the loss is lost for good."""
+    risen: float = 10.0
+    """Times its usual level that the last number must be to have been on a rise."""
     tolerated: float = 0.01
     """Share of bad values that come and go which a run may have."""
 
@@ -109,6 +114,11 @@ class NanLoss:
                 f"{curve.y[first - 1]:.4g} at {curve.step(first - 1):.10g}"
             )
             shown = curve.evidence(first - 1, first)
+        foot = self._foot(curve, first)
+        if foot < first:
+            rise = curve.evidence(foot, first)
+            title = f"{title}, on a rise that began at {curve.step(foot):.10g}"
+            remarks = (rise, *remarks)
         bad = first_bad(view, by=step, slack=max(1.0, curve.spacing))
         if bad is not None:
             at = f" at step {bad.step:.10g}" if bad.step is not None else ""
@@ -122,9 +132,22 @@ class NanLoss:
             confidence=finding_confidence(Basis.OBSERVATION, 0.95),
             basis=Basis.OBSERVATION,
             evidence=(shown, *remarks),
-            first_step=step,
-            details={"position": first, "role": curve.role, "lost": 1.0},
+            first_step=curve.step(foot),
+            details={"position": first, "role": curve.role, "lost": 1.0, BROKE_AT: step},
         )
+
+    def _foot(self, curve: Curve, first: int) -> int:
+        """Where the rise began that ended in the first bad value; that value itself without one."""
+        before = curve.y[max(0, first - REACH) : first]
+        finite = before[np.isfinite(before)]
+        if len(finite) < LEAST_BEFORE:
+            return first
+        level = float(np.median(finite))
+        if level <= 0 or not before[-1] >= self.risen * level:
+            return first
+        spread = 1.4826 * float(np.median(np.abs(finite - level)))
+        calm = np.flatnonzero(before <= min(level + 3 * spread, 2 * level))
+        return first - len(before) + int(calm[-1]) + 1
 
     def _passing(self, curve: Curve, first: int, count: int) -> Finding:
         return Finding(

@@ -109,7 +109,9 @@ class DegenerateVariance:
                 f"{curve.axis_name} {curve.step(at):.10g} on"
             )
             evidence.append(curve.evidence(max(0, at - 1), at))
-            first_step = curve.step(at) if first_step is None else first_step
+            # A message has the step that was logged last; what it speaks of came after that.
+            is_next = first_step is None or (at > 0 and curve.step(at - 1) <= first_step)
+            first_step = curve.step(at) if is_next else first_step
         elif _REPORT.search(code) or _is_afterwards(view, placed):
             severity, basis, raw = Severity.INFO, Basis.OBSERVATION, 0.9
             title = f"{what}() over a single element{where}, in a report: the training is not hurt"

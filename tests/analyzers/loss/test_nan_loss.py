@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from mltd.analyzers.catalogue.examples import example_run
+from mltd.analyzers.core.case import Case
 from mltd.analyzers.core.finding import Severity
+from mltd.analyzers.core.view import RunView
 
 from .judging import alarms, found
 
@@ -63,3 +66,19 @@ def test_messages_that_say_so(line: str) -> None:
 @pytest.mark.parametrize("line", ["banana: 3", "step_avg:nanms", "np.nan_to_num(loss)", "nan"])
 def test_the_letters_alone_mean_nothing(line: str) -> None:
     assert "nan_loss" not in alarms(f"log: step 1 loss 2.0 | step 2 loss 1.9 | {line}")
+
+
+def test_a_nan_at_the_end_of_a_rise_began_where_the_rise_began() -> None:
+    example = "train/loss: 4>1~0.02*100 4 20 900 1e6 nan*20"
+    finding = found(example, "nan_loss")
+    assert finding.first_step == 100
+    assert "is nan since step 104" in finding.title
+    assert "on a rise that began at 100" in finding.title
+    case = Case(RunView(example_run(example)), [finding])
+    assert case.onset("nan_loss") == 104, "what led to it is looked for before it broke"
+
+
+def test_a_nan_out_of_calm_began_where_it_is() -> None:
+    finding = found("train/loss: 4>1~0.02*100 nan*20", "nan_loss")
+    assert finding.first_step == 100
+    assert "rise" not in finding.title

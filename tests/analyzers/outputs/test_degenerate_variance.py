@@ -29,7 +29,7 @@ def test_a_nan_right_after_it_is_critical_and_points_to_both() -> None:
     log = STEPS + WARNING.format(what="var", code="penalty = halting[running].var()")
     finding, told = judged(log + "step 21 loss nan\nstep 22 loss nan\n")
     assert finding.severity is Severity.CRITICAL
-    assert finding.first_step == 20
+    assert finding.first_step == 21
     assert [e.kind for e in finding.evidence] == ["log", "series"]
     assert told.root_causes[0].id == "zero_variance_head"
     assert told.root_causes[0].confidence >= 0.8
