@@ -88,9 +88,11 @@ class PrecisionOverflow:
         """One sentence with the scale."""
         fall = case.get("loss_scale_collapse")
         if fall is not None and fall.first_step is not None:
+            halvings = fall.number("halvings")
+            times = f" after {halvings:.0f} halvings" if halvings else ""
             return (
                 f"float16 overflows from step {fall.first_step:.10g} on: the loss scale is down to "
-                f"{fall.number('after'):.4g} after {fall.number('halvings'):.0f} halvings"
+                f"{fall.number('after'):.4g}{times}"
             )
         return "values exceed the range of float16, so gradients are infinite"
 

@@ -80,7 +80,6 @@ def _title(fall: Fall | None, said: str) -> str:
         return f"the loss scale is at its minimum: {said[:120]}"
     end = ", its floor" if fall.is_at_floor else ""
     where = f" from step {fall.first_step:.10g} on" if fall.first_step is not None else ""
-    return (
-        f"the loss scale fell from {fall.before:.6g} to {fall.after:.4g}{end}, "
-        f"{fall.halvings} halvings{where}"
-    )
+    # Printed without decimals a scale ends at 0, and then nobody knows how often it was halved.
+    times = f", {fall.halvings} halvings" if fall.halvings else ""
+    return f"the loss scale fell from {fall.before:.6g} to {fall.after:.4g}{end}{times}{where}"
