@@ -118,6 +118,20 @@ async def _consent(app: MltdApp, pilot: Pilot[None]) -> None:
     await _until(pilot, lambda: app.screen is not app.main_screen)
 
 
+async def _model(app: MltdApp, pilot: Pilot[None]) -> None:
+    """The newest checkpoint of the training that diverged, its values read."""
+    await _press(pilot, "8")
+    await _until(pilot, lambda: _has_read(app, needs_values=False))
+    await _press(pilot, "v")
+    await _until(pilot, lambda: _has_read(app, needs_values=True))
+
+
+def _has_read(app: MltdApp, *, needs_values: bool) -> bool:
+    study = app.main_screen.model.study if app.main_screen.model is not None else None
+    shown = study.shown if study is not None and study.look is None else None
+    return shown is not None and (shown.page.has_values or not needs_values)
+
+
 @cache
 def _pair() -> Path:
     """A folder with the diverging training, and the same with a third of its learning rate."""
@@ -128,6 +142,9 @@ def _pair() -> Path:
         if measured not in script:
             raise SystemExit(f"the training logs its throughput in another way: no {measured!r}")
         script = script.replace(measured, "")
+    if (update := "        optimizer.step()\n") not in script:
+        raise SystemExit("the training makes its steps in another way")
+    script = script.replace(update, update + SAVING)
     trainings = []
     for name in (BROKEN, CURED):
         room = folder / name
@@ -142,6 +159,11 @@ def _pair() -> Path:
     return folder
 
 
+SAVING = """\
+        if step % 500 == 0:
+            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}
+            torch.save(state, f"checkpoint-{step}.pt")
+"""
 MAIN = "diverging-learning-rate"
 PICTURES = (
     Picture("overview", MAIN, _overview, (140, 40)),
@@ -160,6 +182,7 @@ PICTURES = (
     Picture("checklist", BROKEN, _checklist, (120, 40)),
     Picture("verdict", BROKEN, _verdict, (120, 40)),
     Picture("consent", MAIN, _consent, (120, 32)),
+    Picture("model", BROKEN, _model, (120, 40)),
     Picture("help", MAIN, _help),
     Picture("ascii", MAIN, _overview, (80, 24), is_unicode=False),
 )
