@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from mltd.runs.remote.address import Host
+from mltd.runs.remote.explore import RemoteTree
 from mltd.runs.remote.runtime import runtime_folder
+from tests.runs.remote.far_shells import FarShell, far_shell
+from tests.runs.remote.remote_names import HOST
 from tests.runs.sources.sshd_server import SshdServer, running_sshd
 
 Configure = Callable[[str], str]
@@ -91,3 +94,25 @@ def end_masters() -> None:
                     capture_output=True,
                     timeout=60,
                 )
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[FarShell]:
+    """A shell as it answers on another machine."""
+    shell = far_shell("sh", tmp_path / "far side")
+    yield shell
+    shell.close()
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    """Where copies of remote files are kept."""
+    place = tmp_path / "mltd-ssh-1"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def tree(far: FarShell, mirror: Path) -> RemoteTree:
+    """The files behind that shell."""
+    return RemoteTree(HOST, far, mirror)

@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from mltd.runs.discovery import Purpose, explore
 from mltd.runs.remote.explore import RemoteTree, explore_remote
 from tests.runs.formats.samples import METRIC, TABLE, TRAINER_STATE
 from tests.runs.formats.trees import make
-from tests.runs.remote.far_shells import FarShell, far_shell
-from tests.runs.remote.remote_names import HOST, address, comparable, there
-
-
-@pytest.fixture
-def far(tmp_path: Path) -> Iterator[FarShell]:
-    shell = far_shell("sh", tmp_path / "far side")
-    yield shell
-    shell.close()
-
-
-@pytest.fixture
-def mirror(tmp_path: Path) -> Path:
-    place = tmp_path / "mltd-ssh-1"
-    place.mkdir()
-    return place
-
-
-@pytest.fixture
-def tree(far: FarShell, mirror: Path) -> RemoteTree:
-    return RemoteTree(HOST, far, mirror)
+from tests.runs.remote.far_shells import FarShell
+from tests.runs.remote.remote_names import address, comparable, there
 
 
 def test_checkpoints_have_their_sizes_and_no_bytes(

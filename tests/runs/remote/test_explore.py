@@ -24,25 +24,6 @@ from tests.runs.remote.remote_names import HOST, address, comparable, there
 from tests.runs.test_discovery_limits import trees
 
 
-@pytest.fixture
-def far(tmp_path: Path) -> Iterator[FarShell]:
-    shell = far_shell("sh", tmp_path / "far side")
-    yield shell
-    shell.close()
-
-
-@pytest.fixture
-def mirror(tmp_path: Path) -> Path:
-    place = tmp_path / "mltd-ssh-1"
-    place.mkdir()
-    return place
-
-
-@pytest.fixture
-def tree(far: FarShell, mirror: Path) -> RemoteTree:
-    return RemoteTree(HOST, far, mirror)
-
-
 class TestDirectories:
     @pytest.mark.parametrize(
         "files",
