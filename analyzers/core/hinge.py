@@ -23,7 +23,9 @@ def rise_begins(values: Floats) -> int | None:
         return None
     size = -(-len(finite) // MOST)
     whole = finite[len(finite) % size :]
-    points = values[whole].reshape(-1, size).mean(axis=1)
+    # Squares of the largest numbers would be infinite.
+    largest = float(np.abs(values[whole]).max()) or 1.0
+    points = (values[whole] / largest).reshape(-1, size).mean(axis=1)
     place = _best_place(points)
     return None if place is None else int(whole[place * size])
 
@@ -42,15 +44,16 @@ def is_raised(before: Floats, between: Floats) -> bool:
 def _best_place(points: Floats) -> int | None:
     """The place behind which the points are best told by another line."""
     x = np.arange(len(points), dtype=np.float64)
-    best, found = np.inf, None
-    for place in range(2, len(points) - 1):
-        is_behind = x >= place
-        # A bend begins to rise at the point before the first that is higher.
-        for change in (is_behind.astype(np.float64), np.maximum(0.0, x - (place - 1))):
-            basis = np.stack([np.ones_like(x), x, change], axis=1)
-            weights, *_ = np.linalg.lstsq(basis, points, rcond=None)
-            off = points - basis @ weights
-            error = float(off @ off)
-            if error < best and weights[2] > 0:
-                best, found = error, place
-    return found
+    places = np.arange(2, len(points) - 1)
+    jumps = x[:, None] >= places
+    # A bend begins to rise at the point before the first that is higher.
+    bends = np.maximum(0.0, x[:, None] - (places - 1))
+    changes = np.concatenate([jumps, bends], axis=1)
+    # What one line cannot tell, and how much of that each change can.
+    line, _ = np.linalg.qr(np.stack([np.ones_like(x), x], axis=1))
+    rest = points - line @ (line.T @ points)
+    changes = changes - line @ (line.T @ changes)
+    agreement = rest @ changes
+    gain = np.where(agreement > 0, agreement**2 / (changes**2).sum(axis=0), 0.0)
+    best = int(np.argmax(gain))
+    return int(places[best % len(places)]) if gain[best] > 0 else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mltd.analyzers.core.hinge import is_raised, rise_begins
 
@@ -41,6 +43,12 @@ def test_what_is_not_finite_is_passed_over() -> None:
     values = np.where(np.arange(120) < 60, 1.0, 1.5)
     values[30:40] = np.nan
     assert rise_begins(values) == 60
+
+
+@given(st.lists(st.floats(width=64), max_size=300))
+def test_no_values_break_it(values: list[float]) -> None:
+    place = rise_begins(np.array(values, dtype=np.float64))
+    assert place is None or 0 < place < len(values)
 
 
 def test_only_points_above_those_before_are_raised() -> None:
