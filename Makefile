@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 JOBS ?= 2
+# More than cores: many tests wait for a terminal, a server or a scheduler.
+TEST_JOBS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
@@ -28,7 +30,7 @@ demo: $(RUNNABLE)  ## Replay recorded failing runs as if live
 
 .PHONY: test
 test: system-packages lint  ## Run every check: style, types, imports, tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile
 
 .PHONY: lint
 lint: $(INSTALLED)  ## Check style, types and the direction of imports
