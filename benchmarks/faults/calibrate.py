@@ -36,7 +36,7 @@ def collect(data: Path) -> dict[str, list[tuple[float, bool]]]:
                 groups.setdefault(name, []).append((found["confidence"], found["id"] in right))
         for best in judged.causes[:1]:
             # One map for all causes, so that it never changes their order.
-            groups.setdefault("cause", []).append((best["confidence"], best["id"] in truth.causes))
+            groups.setdefault("cause", []).append((best["confidence"], best["id"] in truth.done))
     return groups
 
 

@@ -145,7 +145,7 @@ def expect(truth: Truth) -> None:
     declared = FAULTS.get(truth.kind) or SCRIPTS.get(truth.kind)
     if declared is not None:
         truth.findings, truth.causes = list(declared.findings), list(declared.causes)
-        truth.also = list(declared.also)
+        truth.also, truth.done = list(declared.also), list(declared.named)
 
 
 def _heard(trace: Trace, voice: Voice) -> Trace:

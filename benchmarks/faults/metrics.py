@@ -63,8 +63,12 @@ class Judged:
         return abs(float(steps[0]) - self.truth.onset) if steps else None
 
 
-def claims(judged: Sequence[Judged]) -> list[tuple[float, bool]]:
-    """Confidence and correctness of every alarm and every best cause that can be judged."""
+def claims(judged: Sequence[Judged], *, lenient: bool = False) -> list[tuple[float, bool]]:
+    """Confidence and correctness of every alarm and every best cause that can be judged.
+
+    Confidence is a share of being true: a cause is right if it names what was really done. To
+    count every acceptable cause as right (lenient) asks whether an expert would agree instead.
+    """
     pairs: list[tuple[float, bool]] = []
     for one in judged:
         if one.truth.verdict == "ambiguous":
@@ -74,7 +78,8 @@ def claims(judged: Sequence[Judged]) -> list[tuple[float, bool]]:
             pairs += [(found["confidence"], found["id"] in right) for found in one.findings]
         if one.causes:
             best = one.causes[0]
-            pairs.append((best["confidence"], best["id"] in one.truth.causes))
+            names = one.truth.causes if lenient else one.truth.done
+            pairs.append((best["confidence"], best["id"] in names))
     return pairs
 
 
@@ -209,6 +214,12 @@ HEADLINES: tuple[tuple[str, Measure, float | None, bool], ...] = (
     ("onset error, 90 % (steps)", lambda judged: onset_quantile(judged, 0.9), 5.0, True),
     ("onset error, median (logged points)", onset_points, None, True),
     ("calibration error", lambda judged: calibration_error(claims(judged)), 0.05, True),
+    (
+        "calibration error, acceptable causes count as right",
+        lambda judged: calibration_error(claims(judged, lenient=True)),
+        None,
+        True,
+    ),
     ("Brier score", lambda judged: brier(claims(judged)), None, True),
     ("unobservable faults overclaimed", overclaim_share, None, True),
 )

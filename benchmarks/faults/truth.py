@@ -25,6 +25,9 @@ class Truth:
     dialect: str
     findings: list[str] = field(default_factory=list)
     causes: list[str] = field(default_factory=list)
+    """Acceptable causes: what an expert may conclude from this log."""
+    done: list[str] = field(default_factory=list)
+    """Those of them that name what was really done; confidence is held against these."""
     also: list[str] = field(default_factory=list)
     """Findings that are true beside the acceptable ones, but not enough."""
     onset: int | None = None

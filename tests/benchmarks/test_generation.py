@@ -16,6 +16,7 @@ from benchmarks.faults.__main__ import main
 from benchmarks.faults.dialects import DIALECTS
 from benchmarks.faults.dialects import TEST_ONLY as TEST_DIALECTS
 from benchmarks.faults.faults import FAULTS
+from benchmarks.faults.faults.numerics import Overflow
 from benchmarks.faults.gate import has_effect
 from benchmarks.faults.healthy import TRAPS
 from benchmarks.faults.plan import all_runs, small_slice, voice_of
@@ -70,6 +71,21 @@ def test_onsets_are_logged_steps_at_which_the_fault_shows(bench: Path) -> None:
     loss = next(place for place, name in enumerate(header) if "loss" in name)
     bad = [int(row[0]) for row in rows if row[loss] == "nan"]
     assert truth.onset == bad[0]
+
+
+def test_what_was_done_is_among_the_acceptable_causes() -> None:
+    for fault in [*FAULTS.values(), *SCRIPTS.values()]:
+        assert set(fault.named) <= set(fault.causes), fault.id
+        assert bool(fault.named) == bool(fault.causes), fault.id
+
+
+def test_overflows_that_come_and_go_begin_with_the_first_one() -> None:
+    recipe = families.recipe_of("mlp", 4)
+    hook = Overflow(recipe.steps // 3, 0.12)
+    first = hook.first(recipe)
+    before = range(hook.onset, first)
+    assert hook.strikes(recipe.seed, first)
+    assert not any(hook.strikes(recipe.seed, step) for step in before)
 
 
 def test_finished_runs_are_not_made_again(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,11 @@ from benchmarks.faults.truth import Truth, read_truths
 
 
 def label(kind: str = "lr_jump", verdict: str = "fault", **more: Any) -> Truth:
-    known: dict[str, Any] = {"findings": ["loss_spike"], "causes": ["lr_schedule", "lr_too_high"]}
+    known: dict[str, Any] = {
+        "findings": ["loss_spike"],
+        "causes": ["lr_schedule", "lr_too_high"],
+        "done": ["lr_schedule"],
+    }
     if verdict in ("healthy", "inert"):
         known = {}
     return Truth(f"r-{kind}", kind, verdict, "dev", "mlp", 0, "csv", **{**known, **more})
@@ -111,6 +115,13 @@ def test_claims_are_alarms_and_the_best_cause() -> None:
     assert claims([run]) == [(0.9, True), (0.7, False), (0.6, True)]
     run.truth.also = ["plateau"]
     assert claims([run])[1] == (0.7, True)
+
+
+def test_confidence_is_held_against_what_was_done_not_against_what_is_acceptable() -> None:
+    run = judged(label(), [], ["lr_too_high"])
+    assert cause_share([run], 1) == 1.0
+    assert claims([run]) == [(0.6, False)]
+    assert claims([run], lenient=True) == [(0.6, True)]
 
 
 def test_a_sure_but_wrong_cause_of_what_cannot_be_seen_is_an_overclaim() -> None:

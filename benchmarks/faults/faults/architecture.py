@@ -209,6 +209,7 @@ FAULTS = (
         DETAIL,
         in_config=True,
         shows=stays_high,
+        done=("saturating_activations", "poor_init"),
     ),
     Fault(
         "dead_relu",
@@ -218,6 +219,7 @@ FAULTS = (
         ("dead_relu", "poor_init", "saturating_activations"),
         ZERO | DETAIL,
         shows=hardly_learns,
+        done=("dead_relu", "poor_init"),
     ),
     Fault(
         "init_too_large",
@@ -310,5 +312,6 @@ FAULTS = (
         ("wrong_loss", "code_bug", "objective_collapse"),
         VAL,
         shows=stays_high,
+        done=("wrong_loss", "code_bug"),
     ),
 )

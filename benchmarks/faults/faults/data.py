@@ -139,6 +139,7 @@ FAULTS = (
         ("corrupt_labels", *CHANGED, "bad_batch"),
         VAL,
         also=AFTERMATH,
+        done=("corrupt_labels", "data_pipeline_change"),
     ),
     Fault(
         "class_imbalance",
@@ -167,6 +168,7 @@ FAULTS = (
         ("data_pipeline_change", "distribution_shift", "code_bug"),
         ACC,
         shows=gap_from_start,
+        done=("data_pipeline_change", "distribution_shift"),
     ),
     Fault(
         "eval_mode_missing",
@@ -193,6 +195,7 @@ FAULTS = (
         (*CHANGED, "sequential_training", "unshuffled_data", "lr_too_high"),
         VAL,
         also=AFTERMATH,
+        done=("data_pipeline_change", "sequential_training", "unshuffled_data"),
     ),
     Fault(
         "distribution_shift",
@@ -201,6 +204,7 @@ FAULTS = (
         UP,
         (*CHANGED, "corrupt_labels", "bad_batch"),
         VAL,
+        done=("data_pipeline_change", "distribution_shift"),
     ),
     Fault(
         "blank_inputs",
@@ -217,6 +221,7 @@ FAULTS = (
         ),
         ACC | {"distinct"},
         shows=stays_high,
+        done=("data_pipeline_change", "empty_input"),
     ),
     Fault(
         "forgetting",
@@ -225,5 +230,6 @@ FAULTS = (
         ("forgetting", "loss_spike", "loss_divergence"),
         ("sequential_training", *CHANGED),
         frozenset({"acc", "val_acc_task1", "val_acc_task2"}),
+        done=("sequential_training", "data_pipeline_change", "distribution_shift"),
     ),
 )

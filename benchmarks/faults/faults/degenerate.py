@@ -96,6 +96,7 @@ FAULTS = (
         frozenset({"entropy", "val_reward"}),
         in_config=True,
         shows=certain,
+        done=("objective_collapse", "lr_too_high"),
     ),
     Fault(
         "policy_never_commits",
@@ -116,5 +117,6 @@ FAULTS = (
         frozenset({"kl", "recon", "val_loss"}),
         in_config=True,
         shows=empty_code,
+        done=("objective_collapse", "bad_config"),
     ),
 )

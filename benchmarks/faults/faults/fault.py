@@ -58,6 +58,13 @@ class Fault:
     """False where the fault is visible by construction (a log that falls silent)."""
     also: tuple[str, ...] = ()
     """Findings that are true as well but do not name this fault."""
+    done: tuple[str, ...] = ()
+    """Causes that name what was really done, if it is more than the first one."""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The causes that are true; the other acceptable ones are what the log allows to think."""
+        return self.done or self.causes[:1]
 
 
 def midway(recipe: Recipe, rng: np.random.Generator, low: float = 0.4, high: float = 0.7) -> int:

@@ -110,10 +110,20 @@ class Overflow(Hook):
 
     def batch(self, training: Training, batch: Batch) -> Batch:
         """All batches from the onset on, or a share of them."""
-        rng = np.random.default_rng([training.recipe.seed, training.step, 7])
-        if training.step >= self.onset and rng.random() < self.rate:
+        if self.strikes(training.recipe.seed, training.step):
             return Batch(batch.x * 3e5, batch.y)
         return batch
+
+    def strikes(self, seed: int, step: int) -> bool:
+        """Whether the batch of a step overflows."""
+        rng = np.random.default_rng([seed, step, 7])
+        return step >= self.onset and bool(rng.random() < self.rate)
+
+    def first(self, recipe: Recipe) -> int:
+        """The step of the first overflow: before it there is nothing to see."""
+        return next(
+            step for step in range(self.onset, recipe.steps) if self.strikes(recipe.seed, step)
+        )
 
 
 class TinyLoss(Hook):
@@ -174,8 +184,8 @@ def half_overflow(recipe: Recipe, rng: np.random.Generator) -> Injection:
 def half_intermittent(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """One batch in ten overflows from a step on."""
     recipe.precision = "fp16"
-    onset = midway(recipe, rng, 0.2, 0.4)
-    return Injection([Overflow(onset, 0.12)], onset)
+    hook = Overflow(midway(recipe, rng, 0.2, 0.4), 0.12)
+    return Injection([hook], hook.first(recipe))
 
 
 def half_underflow(recipe: Recipe, rng: np.random.Generator) -> Injection:
@@ -224,6 +234,7 @@ FAULTS = (
         (*SUPERVISED, "vae"),
         (*NAN, "nan_weights"),
         ("numerical_instability", "bad_batch", "code_bug"),
+        done=("numerical_instability", "code_bug"),
     ),
     Fault(
         "nan_sqrt_slope",
@@ -232,6 +243,7 @@ FAULTS = (
         (*NAN, "nan_weights"),
         ("numerical_instability", "bad_batch", "code_bug"),
         GRAD,
+        done=("numerical_instability", "code_bug"),
     ),
     Fault(
         "nonfinite_input",

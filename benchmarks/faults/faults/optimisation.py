@@ -180,7 +180,8 @@ def heavy_momentum(recipe: Recipe, rng: np.random.Generator) -> Injection:
 def wrong_sign(recipe: Recipe, rng: np.random.Generator) -> Injection:
     """From a step on the loss is climbed."""
     onset = midway(recipe, rng)
-    return Injection([WrongSign(onset)], onset)
+    # The loss of that step was computed before its update; the next one is the first to suffer.
+    return Injection([WrongSign(onset)], onset + 1)
 
 
 def ends_badly(faulty: Trace, clean: Trace) -> bool:
@@ -231,6 +232,7 @@ FAULTS = (
         ("lr_schedule", "lr_too_high"),
         LR,
         also=AFTERMATH,
+        done=("lr_schedule", "lr_too_high"),
     ),
     Fault(
         "schedule_decays_early",
@@ -240,6 +242,7 @@ FAULTS = (
         ("lr_schedule", "lr_too_low"),
         LR,
         shows=stays_high,
+        done=("lr_schedule", "lr_too_low"),
     ),
     Fault(
         "schedule_restarts",
@@ -260,6 +263,7 @@ FAULTS = (
         in_config=True,
         shows=shows_alone,
         also=AFTERMATH,
+        done=("lr_schedule", "lr_too_high"),
     ),
     Fault(
         "no_clipping",
@@ -271,6 +275,7 @@ FAULTS = (
         in_config=True,
         shows=shows_alone,
         also=AFTERMATH,
+        done=("missing_grad_clipping", "lr_too_high", "poor_init"),
     ),
     Fault(
         "weight_decay_overwhelms",
@@ -301,6 +306,7 @@ FAULTS = (
         in_config=True,
         shows=shows_alone,
         also=AFTERMATH,
+        done=("lr_too_high", "bad_config"),
     ),
     Fault(
         "wrong_sign",
@@ -309,5 +315,6 @@ FAULTS = (
         (*DIVERGING, "suspicious_metric"),
         ("wrong_loss", "code_bug", "lr_too_high", "numerical_instability"),
         also=AFTERMATH,
+        done=("wrong_loss", "code_bug"),
     ),
 )

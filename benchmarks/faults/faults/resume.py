@@ -197,6 +197,7 @@ FAULTS = (
         ("resume_discontinuity", "lr_anomaly", *UP),
         ("stale_optimizer_state", "lr_schedule"),
         frozenset({"lr"}),
+        done=("stale_optimizer_state", "lr_schedule"),
     ),
     Fault(
         "resume_partial_weights",
@@ -224,5 +225,6 @@ FAULTS = (
         frozenset({"grad_norm"}),
         in_config=True,
         also=AFTERMATH,
+        done=("curriculum_transition", "data_pipeline_change", "distribution_shift"),
     ),
 )

@@ -114,6 +114,11 @@ class Crash:
     also: tuple[str, ...] = ("exception",)
     """Findings that are true as well but not enough."""
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The cause that is true; the other acceptable ones are what the log allows to think."""
+        return self.causes[:1]
+
     def source(self, style: str, fail_at: int) -> str:
         """The script."""
         parts = {
