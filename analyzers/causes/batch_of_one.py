@@ -57,7 +57,10 @@ class BatchOfOne:
             left = samples.number % batch.number
             quote = f"{samples.value} examples in batches of {batch.value} leave {left:g} over"
             place = Evidence(EvidenceKind.CONFIG, f"config:{samples.path}", quote)
-            yield Clue(0.8 if left == 1 else -0.4, place)
+            if left == 1:
+                yield Clue(0.8, place)
+            elif not size:  # a shape in the message is nearer than arithmetic over all examples
+                yield Clue(-0.4, place)
 
     def issue(self, case: Case) -> str:
         """One sentence with the arithmetic where it is known."""

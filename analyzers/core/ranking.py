@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from .calibration import calibrated
 from .case import Case
@@ -20,10 +20,24 @@ ENOUGH = 0.80
 """A best cause below this needs more data."""
 
 
+RIVALRY = 0.3
+"""Share of the next best score that a best cause loses: a close rival makes it less likely."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A cause and what its clues add up to; how sure it may be depends on its rivals."""
+
+    raw: float
+    root: RootCause
+    is_told: bool
+    """A message says so, which is as sure as its wording."""
+
+
 def rank(case: Case, causes: Iterable[Cause], failed: list[str]) -> list[RootCause]:
     """The causes that explain what was found, the best first."""
     ids = {finding.id for finding in case.findings if finding.is_alarm}
-    weighed: list[tuple[float, RootCause]] = []
+    weighed: list[_Weighed] = []
     for cause in causes:
         if not ids.intersection(cause.explains):
             continue
@@ -34,26 +48,31 @@ def rank(case: Case, causes: Iterable[Cause], failed: list[str]) -> list[RootCau
             continue
         if found is not None:
             weighed.append(found)
-    weighed.sort(key=lambda pair: (-pair[0], pair[1].id))
-    return _in_proportion(weighed)
+    weighed.sort(key=lambda one: (-one.raw, one.root.id))
+    return _made_sure(weighed)
 
 
-def _in_proportion(weighed: list[tuple[float, RootCause]]) -> list[RootCause]:
-    """Rivals are as sure beside the best as their evidence is beside its evidence.
+def _made_sure(weighed: list[_Weighed]) -> list[RootCause]:
+    """The best is as sure as such scores were right; rivals as their evidence beside its evidence.
 
     Calibration says how often the best one is right; it was never asked about the others.
     """
     if not weighed:
         return []
-    best_raw, best = weighed[0]
-    rivals = [
-        replace(root, confidence=round(min(root.confidence, best.confidence * raw / best_raw), 3))
-        for raw, root in weighed[1:]
-    ]
-    return [best, *rivals]
+    best, *others = weighed
+    sure = best.raw
+    if not best.is_told:
+        rival = next((one.raw for one in others), 0.0)
+        sure = calibrated("cause", best.root.basis, best.raw - RIVALRY * rival)
+    sure = min(sure, best.root.basis.ceiling)
+    ranked = [replace(best.root, confidence=round(sure, 3))]
+    for one in others:
+        share = min(sure * one.raw / best.raw, one.root.basis.ceiling)
+        ranked.append(replace(one.root, confidence=round(share, 3)))
+    return ranked
 
 
-def _weigh(cause: Cause, case: Case) -> tuple[float, RootCause] | None:
+def _weigh(cause: Cause, case: Case) -> _Weighed | None:
     clues = list(cause.clues(case))
     helping = sorted((c for c in clues if c.weight > 0), key=lambda c: -c.weight)
     against = [c for c in clues if c.weight < 0]
@@ -67,15 +86,12 @@ def _weigh(cause: Cause, case: Case) -> tuple[float, RootCause] | None:
     explained = tuple(dict.fromkeys(f.id for f in case.findings if f.id in cause.explains))
     severities = [f.severity for f in case.findings if f.id in cause.explains]
     severity = max(severities, key=lambda s: s.rank, default=Severity.INFO)
-    # What a message says is as sure as its wording; only weighed measurements are calibrated.
-    is_told = all(clue.kind in _TOLD for clue in helping)
-    confidence = min(raw if is_told else calibrated("cause", basis, raw), basis.ceiling)
     root = RootCause(
         id=cause.id,
         issue=cause.issue(case),
         severity=severity,
         explains=explained,
-        confidence=round(confidence, 3),
+        confidence=0.0,
         basis=basis,
         evidence=tuple(dict.fromkeys(c.evidence for c in helping)),
         against=tuple(dict.fromkeys(c.evidence for c in against)),
@@ -83,7 +99,8 @@ def _weigh(cause: Cause, case: Case) -> tuple[float, RootCause] | None:
         requests=tuple(cause.requests(case)),
         first_step=case.onset(*explained),
     )
-    return raw, root
+    # What a message says is as sure as its wording; only weighed measurements are calibrated.
+    return _Weighed(raw, root, is_told=all(clue.kind in _TOLD for clue in helping))
 
 
 def _belief(helping: list[Clue], against: list[Clue]) -> float:

@@ -73,6 +73,11 @@ def test_a_normalisation_that_refuses_names_the_batch() -> None:
     assert told.root_causes[0].id == "batch_of_one"
     assert told.root_causes[0].confidence >= 0.9
     assert "torch.Size([1, 4])" in finding.title
+    assert not any(f.id == "shape_mismatch" for f in told.findings)
+    # The shape in the message is nearer than arithmetic over all examples.
+    _, told = judged(STEPS + trace, {"batch_size": 32, "num_samples": 320})
+    assert told.root_causes[0].id == "batch_of_one"
+    assert told.root_causes[0].confidence >= 0.9
 
 
 def test_one_example_left_over_makes_it_the_batch() -> None:
