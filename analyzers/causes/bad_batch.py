@@ -21,7 +21,9 @@ from ..core.clues import (
     gradient_growth_before,
     lead_of_gradients,
     loss_growth_before,
+    passing_nan,
     share_of_run,
+    turned_with_a_jump,
 )
 from ..core.finding import Basis
 from ..core.fixes import clip_gradients
@@ -55,6 +57,10 @@ class BadBatch:
         alone = len(spikes) == 1 and not case.has("loss_divergence", "nan_loss")
         stays = case.has("loss_divergence") and not case.has("nan_loss")
         yield case.because(broken, 0.45 if alone else 0.08 if stays else 0.2)
+        passing = passing_nan(case)
+        if passing is not None:
+            # The weights survive them: what is not finite comes with some batches and goes.
+            yield case.clue(0.5, passing.evidence[0])
         bad = first_bad(case.view)
         if bad is not None and bad.origin.kind == "input":
             yield case.clue(0.97, bad.evidence, "probe", states=True)
@@ -78,7 +84,7 @@ class BadBatch:
         lead = lead_of_gradients(case)
         if lead is not None and lead.value >= 2:
             yield Clue(-0.5, lead.evidence)
-        growing = goes_on_growing(case, step)
+        growing = goes_on_growing(case, step) if passing is None else None
         if growing is not None and growing.value > 1.5:
             yield Clue(-0.55, growing.evidence)
         early = share_of_run(case, step)
@@ -92,9 +98,10 @@ class BadBatch:
                 yield case.because(other, -0.4)
         if len(spikes) >= 3:
             yield case.because(spikes[-1], -0.35)
-        lost = case.get("forgetting")
-        if lost is not None and lost.is_alarm:
-            yield case.because(lost, -0.5)
+        turned = turned_with_a_jump(case)
+        if turned is not None:
+            # Validation does not come back: what the model is trained on has changed.
+            yield case.because(turned, -0.7)
         if step is not None:
             change = case.view.facts.change_near(step, 0.02 * step + 3, 3)
             if change is not None:

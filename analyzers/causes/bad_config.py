@@ -17,6 +17,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..core.settings_lookup import Setting
 from ..errors.hypothesis import MessageCause
 
 
@@ -41,6 +42,11 @@ class BadConfig(MessageCause):
         "exception",
         "config_mismatch",
         "unseeded",
+        "not_learning",
+        "plateau",
+        "underfitting",
+        "slow_convergence",
+        "vanishing_gradients",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -50,13 +56,33 @@ class BadConfig(MessageCause):
         for finding in case.all("config_mismatch", "unseeded"):
             if finding.is_alarm:
                 yield Clue(0.75, finding.evidence[0])
+        decay = _crushing_decay(case)
+        if decay is not None:
+            yield Clue(0.75, decay.evidence)
+            norm = case.view.curve("param_norm")
+            if norm is not None and len(norm) >= 5 and norm.y[-1] < 0.5 * norm.y[0]:
+                yield Clue(0.5, norm.evidence(0, len(norm) - 1))
 
     def general_issue(self, case: Case) -> str:
         """The sentence if no message has its own."""
+        decay = _crushing_decay(case)
+        if decay is not None:
+            return f"{decay.path} {decay.value} shrinks the weights faster than they learn"
         return "a setting is wrong, missing or contradicts another"
 
     def general_fixes(self, case: Case) -> Iterator[Fix]:
         """Compare with a config that worked."""
+        decay = _crushing_decay(case)
+        if decay is not None:
+            yield Fix(
+                addresses=self.id,
+                change=f"{decay.path} {decay.value} -> 0.01",
+                example=f"{decay.path}: 0.01",
+                expected_impact="parameter norms stop shrinking, and the training loss leaves its "
+                "level within 200 steps",
+                verify="the parameter norm after 200 steps is at least that of the start",
+                if_it_fails="set it to 0 for a test: a loss that stays flat has another cause",
+            )
         yield Fix(
             addresses=self.id,
             change="compare the resolved config with that of a run that worked",
@@ -66,3 +92,15 @@ class BadConfig(MessageCause):
             if_it_fails="if the good config fails too, code, packages or data have changed",
             is_quick=True,
         )
+
+
+def _crushing_decay(case: Case) -> Setting | None:
+    """A weight decay under which weights shrink faster than they learn."""
+    decay, optimizer = case.setting("weight_decay"), case.setting("optimizer")
+    if decay is None or decay.number is None:
+        return None
+    stuck = case.get("not_learning", "plateau", "underfitting", "slow_convergence")
+    # Part of the gradient, or scaled by the rate alone, as AdamW does it.
+    is_coupled = optimizer is not None and optimizer.text in ("sgd", "adam", "rmsprop")
+    is_much = decay.number >= (0.1 if is_coupled else 1.0)
+    return decay if is_much and stuck is not None and stuck.is_alarm else None

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
+from ..core.clues import jump_of_training_near, labels_changed
 from ..core.finding import Basis
 from ..core.registry import cause
 from ..gradients.shares import measured
@@ -34,11 +35,15 @@ class CorruptLabels:
         "overfitting",
         "suspicious_metric",
         "class_imbalance",
+        "loss_divergence",
+        "loss_spike",
+        "forgetting",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
         """Guessing in spite of gradients that flow."""
+        yield from self._since_a_jump(case)
         flat = case.get("not_learning")
         if flat is not None and flat.number("random"):
             return  # an agent has no labels
@@ -72,8 +77,27 @@ class CorruptLabels:
         if any(f.details.get("kind") == "double_softmax" for f in case.all("suspicious_metric")):
             yield case.because(case.all("suspicious_metric")[0], -0.5)
 
+    @staticmethod
+    def _since_a_jump(case: Case) -> Iterator[Clue]:
+        """Only the training labels went wrong, or the model has learned other ones."""
+        jumped = case.get("loss_divergence", "loss_spike")
+        changed = labels_changed(case)
+        if changed is not None and jumped is not None:
+            yield Clue(0.6, changed)
+            yield case.because(jumped, 0.3)
+            return
+        lost = case.get("forgetting")
+        jump = jump_of_training_near(case, lost.first_step) if lost is not None else None
+        if lost is not None and lost.is_alarm and jump is not None:
+            # Next to nothing right is less than guessing: other labels were learned instead.
+            yield case.because(lost, 0.6 if lost.number("now") < 0.02 else 0.3)
+            yield Clue(0.25, jump)
+
     def issue(self, case: Case) -> str:
         """One sentence."""
+        step = case.onset("loss_divergence", "loss_spike")
+        if step is not None:
+            return f"since step {step:.10g} the training labels are not those of before"
         return "the labels do not tell the model anything about the inputs (or too few of them do)"
 
     def fixes(self, case: Case) -> Iterator[Fix]:

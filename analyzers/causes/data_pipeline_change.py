@@ -21,6 +21,7 @@ from ..core.clues import (
     gradient_at,
     jump_of_training_near,
     share_of_run,
+    turned_with_a_jump,
 )
 from ..core.finding import Basis
 from ..core.registry import cause
@@ -52,11 +53,11 @@ class DataPipelineChange:
         if gap is not None and gap.value > 2.0 and case.has("overfitting"):
             yield Clue(0.55, gap.evidence)
             yield case.because(case.all("overfitting")[0], 0.3)
-        turned = case.get("overfitting", "forgetting")
+        turned = turned_with_a_jump(case)
         jump = jump_of_training_near(case, turned.first_step) if turned is not None else None
         if jump is not None and turned is not None:
             yield Clue(0.45, jump)
-            yield case.because(turned, 0.3)
+            yield case.because(turned, 0.45)
         step = case.onset("loss_divergence", "resume_discontinuity")
         sudden = gradient_at(case, step)
         shifted = case.get("loss_divergence", "resume_discontinuity")

@@ -22,6 +22,8 @@ from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
 from ..gradients.calm import calmly
 from ..gradients.stated import half_precision, odd_initialisation, plain_relu
+from ..loss.levels import shape_of
+from ..loss.outcomes import is_improving
 
 
 @cause
@@ -32,6 +34,7 @@ class DeadRelu:
     id: ClassVar[str] = "dead_relu"
     explains: ClassVar[tuple[str, ...]] = (
         "dead_units",
+        "frozen_layers",
         "not_learning",
         "plateau",
         "vanishing_gradients",
@@ -84,15 +87,38 @@ class DeadRelu:
         still = case.get("frozen_layers")
         if still is not None and still.details.get("by") == "layers" and dead is not None:
             yield case.because(still, 0.25)
+        elif still is not None and still.number("is_blocked") and dead is None:
+            yield from self._blocked(case, still)
         elif still is not None and still.is_alarm and not is_counted:
             yield case.because(still, -0.5)
         layers = case.get("vanishing_gradients")
         if layers is not None and layers.number("layers") and not is_counted:
             yield case.because(layers, -0.5)
 
+    @staticmethod
+    def _blocked(case: Case, still: Finding) -> Iterator[Clue]:
+        """Exact zeros in all layers up to some layer: nothing there is active any more."""
+        if still.number("after"):
+            # What is frozen on purpose is frozen from the start.
+            yield case.clue(0.75, still.evidence[0])
+            return
+        loss = case.view.curve("train/loss")
+        shape = shape_of(loss) if loss is not None else None
+        has_won = shape is not None and shape.gain > 0.1 and shape.fall > 4 * shape.error
+        if has_won or is_improving(case.view):
+            return  # the last layer learns from what the others give it: they are only frozen
+        flat = case.get("not_learning", "plateau")
+        yield case.clue(0.55 if still.is_alarm else 0.3, still.evidence[0])
+        if flat is not None:
+            yield case.because(flat, 0.25)
+
     def issue(self, case: Case) -> str:
         """One sentence with the share."""
-        dead = case.get("dead_units")
+        dead, still = case.get("dead_units"), case.get("frozen_layers")
+        if dead is None and still is not None and still.number("is_blocked"):
+            first = still.first_step if still.number("after") else None
+            since = f" since {first:.10g}" if first is not None else ""
+            return f"no unit in front of the last layers is active{since}: no gradient passes"
         share = dead.number("share") if dead is not None else 0.0
         if share <= 0:
             return "ReLU units may be dead: gradients are tiny and the loss does not fall"

@@ -20,8 +20,11 @@ from ..core.cause import Clue, Fix
 from ..core.clues import (
     goes_on_growing,
     gradient_growth_before,
+    is_slow_swing,
+    labels_changed,
     lead_of_gradients,
     loss_growth_before,
+    passing_nan,
     rate_share_of_peak,
     restart_near,
     share_of_run,
@@ -73,7 +76,8 @@ class LearningRateTooHigh:
             elif case.has("loss_divergence"):
                 yield case.because(broken, 0.15)
         for finding in case.all("oscillating_loss"):
-            yield case.because(finding, 0.4)
+            # Steps that overshoot come back at once; a long period is that of the data.
+            yield case.because(finding, 0.15 if is_slow_swing(case, finding) else 0.4)
         for finding in case.all("not_learning", "plateau", "dead_units")[:1]:
             yield case.because(finding, 0.12)
         for finding in case.all("update_ratio"):
@@ -141,6 +145,12 @@ class LearningRateTooHigh:
         scale = case.onset("loss_scale_collapse")
         if scale is not None and (step is None or scale <= step):
             yield case.because(case.all("loss_scale_collapse")[0], -0.35)
+        passing = passing_nan(case)
+        if passing is not None:
+            yield case.because(passing, -0.6)
+        changed = labels_changed(case)
+        if changed is not None:
+            yield Clue(-0.6, changed)
         seen = sudden_break(case)
         if seen is not None and case.has("nan_loss"):
             yield Clue(-0.75, seen.evidence)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
+from ..core.clues import is_slow_swing
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
@@ -39,7 +40,8 @@ class SequentialTraining:
         """A lost task, or a period of an epoch."""
         lost = case.get("forgetting")
         if lost is not None:
-            yield case.because(lost, 0.7)
+            # Of the validation set as a whole it is one explanation among several.
+            yield case.because(lost, 0.7 if lost.number("of_a_task") else 0.45)
             change = case.view.facts.change_near(
                 lost.first_step or 0.0, 0.2 * (lost.first_step or 0)
             )
@@ -50,7 +52,7 @@ class SequentialTraining:
                 yield Clue(0.15, loss.evidence(len(loss) - 1), "training")
         swing = case.get("oscillating_loss")
         if swing is not None:
-            yield case.because(swing, 0.35)
+            yield case.because(swing, 0.6 if is_slow_swing(case, swing) else 0.35)
             epoch = self._steps_per_epoch(case)
             period = swing.number("period")
             if epoch and any(abs(period * k - epoch) < 0.06 * epoch for k in (1, 2, 3, 5, 10)):

@@ -51,8 +51,9 @@ class Undercapacity:
                 yield Clue(0.25, val.evidence(len(val) - 1), "validation")
         decay, optimizer = case.setting("weight_decay"), case.setting("optimizer")
         if decay is not None and decay.number is not None:
-            is_decoupled = optimizer is not None and "adamw" in optimizer.text
-            if decay.number >= (0.5 if is_decoupled else 0.05):
+            # Decoupled from the gradient, as AdamW does it, a tenth is usual.
+            is_coupled = optimizer is not None and optimizer.text in ("sgd", "adam", "rmsprop")
+            if decay.number >= (0.05 if is_coupled else 0.5):
                 yield Clue(0.5, decay.evidence)
         for meaning in ("hidden", "layers"):
             size = case.setting(meaning)
@@ -62,6 +63,10 @@ class Undercapacity:
         dropout = case.setting("dropout")
         if dropout is not None and dropout.number is not None and dropout.number > 0.5:
             yield Clue(0.35, dropout.evidence)
+        nothing = case.get("not_learning")
+        if nothing is not None and nothing.number("at_chance"):
+            # The smallest model learns how often each class comes, and a little more.
+            yield case.because(nothing, -0.5)
         other = case.get(
             "vanishing_gradients", "dead_units", "frozen_layers", "lr_anomaly", "mode_collapse"
         )

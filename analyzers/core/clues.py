@@ -9,6 +9,9 @@ import numpy as np
 from .case import Case
 from .finding import Evidence, Finding
 
+LATELY = 1.5
+"""Times the larger norms of a while before, without which nothing was about to break."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -21,7 +24,8 @@ class Answer:
 def gradient_growth_before(case: Case, step: float | None) -> Answer | None:
     """How many times its usual size the gradient norm had reached just before a step.
 
-    The point at the step itself does not count: a bad batch shows there too.
+    The point at the step itself does not count: a bad batch shows there too. Norms that rise
+    slowly as a model learns are no growth towards a break, nor are those that scatter.
     """
     curve = case.view.curve("grad_norm")
     if curve is None or step is None or case.view.facts.grad_norm_flaw:
@@ -34,6 +38,8 @@ def gradient_growth_before(case: Case, step: float | None) -> Answer | None:
     usual = float(np.median(before[: -4 if len(before) > 16 else -2]))
     near = before[-3:]
     grown = float(np.median(near)) / usual if usual > 0 else 1.0
+    lately = float(np.median(near)) / float(np.quantile(before[-35:-3], 0.9))
+    grown = min(grown, lately) if lately < LATELY else grown
     at = min(max(at - 1, 0), len(curve) - 1)
     return Answer(grown, curve.evidence(max(0, at - 2), at))
 
@@ -95,6 +101,45 @@ def loss_growth_before(case: Case, step: float | None) -> Answer | None:
     return Answer(rise / spread, curve.evidence(max(0, at - 4), max(0, at - 1)))
 
 
+def passing_nan(case: Case) -> Finding | None:
+    """Values that are not finite now and then, while the loss goes on as before."""
+    found = case.get("nan_loss")
+    if found is None or found.number("lost", 1.0) or case.has("loss_divergence", "loss_spike"):
+        return None
+    return None if case.has("loss_scale_collapse") else found
+
+
+def labels_changed(case: Case) -> Evidence | None:
+    """Training is right far less often than validation since the loss jumped.
+
+    The same model does the one set of labels and not the other: those of the training changed.
+    """
+    step = case.onset("loss_divergence", "loss_spike")
+    train, val = case.view.curve("train/accuracy"), case.view.curve("val/accuracy")
+    if step is None or train is None or val is None:
+        return None
+    before, after = train.y[train.x < step], train.y[train.x >= step]
+    later = val.y[val.x > step]
+    if len(before) < 3 or len(after) < 3 or len(later) < 2 or not np.isfinite(later).all():
+        return None
+    scale = 100.0 if float(np.nanmax(train.y)) > 1.5 else 1.0
+    of_val = 100.0 if float(np.nanmax(val.y)) > 1.5 else 1.0
+    fitted, measured = float(np.median(after)) / scale, float(np.median(later)) / of_val
+    if measured - fitted < 0.25 or fitted > float(np.median(before[-8:])) / scale - 0.2:
+        return None
+    return val.evidence(len(val) - 1, quote=f"{measured:.3g} while {train.name} is {fitted:.3g}")
+
+
+SLOW = 8.0
+"""Logged points in a period that no overshooting step makes."""
+
+
+def is_slow_swing(case: Case, swing: Finding) -> bool:
+    """Whether an oscillation takes many logged points from one crest to the next."""
+    loss = case.view.curve("train/loss")
+    return loss is not None and swing.number("period") >= SLOW * max(loss.spacing, 1e-12)
+
+
 def restart_near(case: Case, step: float | None) -> Evidence | None:
     """A place where the run was resumed, at or just before a step."""
     curve = case.view.curve("train/loss")
@@ -132,8 +177,17 @@ def jump_of_training_near(case: Case, step: float | None) -> Evidence | None:
         return None
     reach = 2.2 * val.spacing
     for finding in case.all("loss_spike", "loss_divergence"):
-        if finding.first_step is not None and -0.3 * reach <= finding.first_step - step <= reach:
+        # Validation shows a jump at the next evaluation.
+        if finding.first_step is not None and -0.5 * reach <= finding.first_step - step <= reach:
             return finding.evidence[0]
+    return None
+
+
+def turned_with_a_jump(case: Case) -> Finding | None:
+    """Validation that got worse for good when the training loss jumped."""
+    for finding in case.all("forgetting", "overfitting"):
+        if finding.is_alarm and jump_of_training_near(case, finding.first_step) is not None:
+            return finding
     return None
 
 

@@ -72,6 +72,8 @@ _PLAIN_WORDS = frozenset(
 
 
 _BAR = " (progress)"
+LEAST_TESTS = 3
+"""Tests in one training from which on they are its validation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +144,32 @@ class RunView:
     def curve(self, role: str) -> Curve | None:
         """The curve that stands for a role: the total rather than a part, and the fullest."""
         if role not in self._primary:
-            found = [s for s in self._series if s.role == role and len(s)]
-            self._primary[role] = min(found, key=preference, default=None)
+            self._primary[role] = min(self._in_role(role), key=preference, default=None)
         series = self._primary[role]
         return None if series is None else self.curve_of(series)
 
     def curves(self, role: str) -> list[Curve]:
         """All curves of a role, the primary one first."""
-        found = sorted((s for s in self._series if s.role == role and len(s)), key=preference)
-        return [self.curve_of(series) for series in found]
+        return [self.curve_of(series) for series in sorted(self._in_role(role), key=preference)]
+
+    def _in_role(self, role: str) -> list[Series]:
+        """The series of a role; where nothing is called validation, a test during training is.
+
+        Validation that is counted like the training goes before one in other units (a summary by
+        epochs beside a log by steps): rules compare their places.
+        """
+        found = [s for s in self._series if s.role == role and len(s)]
+        if not role.startswith("val/"):
+            return found
+        train = self.curve("train/loss")
+        axis = train.axis_name if train is not None else None
+        alike = [s for s in found if axis is None or s.axis_name == axis]
+        if alike:
+            return alike
+        instead = role.replace("val/", "test/", 1)
+        # A single test at the end is no validation.
+        tests = [s for s in self._series if s.role == instead and len(s) >= LEAST_TESTS]
+        return [s for s in tests if axis is None or s.axis_name == axis] or found or tests
 
     def named(self, *words: str) -> Iterator[Curve]:
         """Curves, of any role, whose name contains all these words."""

@@ -10,6 +10,7 @@ Why it matters: a ReLU that is never active gets no gradient and never comes bac
 Fires on:
     dead_relu_fraction: 1*10 ; train/loss: 2.3~0.01*100
     zero_grad_frac: 0.3>0.95*30 0.97~0.005*70 ; train/loss: 2.3~0.01*100
+    dead_frac: 0.3~0.02*50 1*50 ; train/loss: 2.6>1~0.05*50 3.5~0.1*50
     probe act_dead/relu2: 0.1*5 1*15 ; probe act_dead/relu1: 0.1*20 ; train/loss: 2.3~0.01*100
 Stays quiet:
     probe act_dead/relu2: 0.4*20 ; probe act_zero/relu2: 0.6*20 ; train/loss: 2.3>0.4~0.02*100
@@ -33,7 +34,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .calm import calmly, median
 from .layers import gradient_norm
-from .learning import Learning, learning
+from .learning import Learning, effect_on_loss, learning
 from .recorded_units import UnitShare, dead_layers
 from .shares import Share, measured
 
@@ -114,7 +115,19 @@ class DeadUnits:
             return None
         if is_extreme and not is_named and (view.settings.number("vocab_size") or 0) < 5000:
             return self._report(share, level, kind, Severity.WARNING, now)
-        return self._report(share, level, kind, self._severity(now, level, is_named=is_named), now)
+        severity = self._severity(now, level, is_named=is_named)
+        if is_named and level >= self.extreme_share and self._did_harm(view, share):
+            severity = Severity.CRITICAL
+        return self._report(share, level, kind, severity, now)
+
+    def _did_harm(self, view: RunView, share: Share) -> bool:
+        """The loss rose when they died, and stays up."""
+        first = self._onset(share)
+        if first == 0:
+            return False
+        died = share.curve.step(first)
+        effect = effect_on_loss(view, died, died)
+        return effect is not None and effect.stays_up
 
     @staticmethod
     def _severity(now: Learning | None, level: float, *, is_named: bool) -> Severity:

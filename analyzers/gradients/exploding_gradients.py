@@ -3,14 +3,17 @@
 What it sees: a norm of at least ten times the median of the 128 points before it, sustained over
     three points or doubling on three points in a row, or one that grows thirtyfold over the run,
     while the loss gets worse; or one that begins ten times too large beside a loss far above
-    that of a guess, or beside outputs that a probe saw to grow with every layer. A norm that is
+    that of a guess, or beside outputs that a probe saw to grow with every layer; or one that is
+    huge throughout, for itself and beside the loss. A norm that is
     logged multiplied by the loss scale is divided first. With a probe, the layer is named.
 Why it matters: updates of that size throw away what was learned; the next step is often NaN. The
     climb usually shows a few steps before the loss moves.
 Fires on:
     grad_norm: 0.5~0.05*100 0.9 2 6 20 80 300 900 5000*7 ; train/loss: 2>1~0.02*100 1 1 2 5 9*10
     grad_norm: 0.5~0.05*60 2 8 40 200 nan*6 ; train/loss: 2>1~0.02*60 1 1.5 3 8 nan*6
+    grad_norm: 9e5>4e4~100*20 4e4>4e3~99*80 ; train/loss: 9e4>600*20 600>190~9*80
 Stays quiet:
+    grad_norm: 9e3>200~20*100 ; train/loss: 9e5>2e3~99*100
     grad_norm: 0.5~0.05*100 0.6~0.05*100 ; train/loss: 2>1~0.02*200
     grad_norm: 0.01~0.001*40 0.1 0.2~0.02*60 ; train/loss: 2.3~0.01*40 2.0 1.5>0.5~0.02*60
 Try next: clip the norm at the 90th percentile of its usual values; divide the learning rate by
@@ -48,6 +51,10 @@ class ExplodingGradients:
     roles: ClassVar[tuple[str, ...]] = ("grad_norm", "train/loss", "loss_scale")
     events: ClassVar[tuple[str, ...]] = ()
     least_factor: float = 10.0
+    huge: float = 40.0
+    """A norm that healthy trainings do not keep up,"""
+    huge_beside: float = 5.0
+    """and how many times the loss it must be."""
     least_growth: float = 30.0
     """Growth over the whole run that counts without a jump."""
     least_steady_growth: float = 6.0
@@ -71,6 +78,7 @@ class ExplodingGradients:
             self._growth(view, curve)
             or self._from_the_start(view, curve)
             or self._through_layers(view)
+            or self._throughout(view, curve)
         )
         if grown is not None:
             yield grown
@@ -153,6 +161,32 @@ class ExplodingGradients:
             evidence=(curve.evidence(0, len(curve) - 1), now.curve.evidence(0)),
             first_step=curve.step(0),
             details={"factor": first / last, "from_start": 1.0},
+        )
+
+    def _throughout(self, view: RunView, curve: Curve) -> Finding | None:
+        """Huge at all times, also beside the loss: a sum over samples makes both large."""
+        now = learning(view)
+        if now is None or now.is_broken or len(curve) < 20 or view.facts.is_grad_norm_scaled:
+            return None
+        if view.curve("loss_scale") is not None or not now.last > 0:
+            return None
+        early, late = median(curve.y[: len(curve) // 4]), median(curve.y[len(curve) // 2 :])
+        is_huge = min(early, late) >= self.huge
+        if not is_huge or late < self.huge_beside * now.last or early < late:
+            return None
+        return Finding(
+            id=self.id,
+            title=f"{curve.name} is {early:.3g} in the first quarter and still {late:.3g}, "
+            f"{times(late / now.last)} {now.curve.name}: usual are a few units",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.65),
+            basis=Basis.RESEARCH,
+            evidence=(
+                curve.evidence(0, len(curve) - 1),
+                now.curve.evidence(0, len(now.curve) - 1),
+            ),
+            first_step=curve.step(0),
+            details={"factor": early / late, "from_start": 1.0},
         )
 
     def _through_layers(self, view: RunView) -> Finding | None:

@@ -13,6 +13,7 @@ Fires on:
     val/loss: 2.302513*8 ; train/loss: 2.3~0.02*200
     update_ratio: 0*50 ; train/loss: 2.3~0.02*50 ; lr: 0.001
     log: ValueError: optimizer got an empty parameter list
+    grad/fc1: 0.2~0.02*40 0*40 ; grad/fc3: 0.3~0.02*80 ; train/loss: 0.7>0.2~0.01*40 0.69~0.01*40
 Stays quiet:
     val/loss: 2.30*4 ; train/loss: 2.3>2.2~0.02*200
     val/loss: 2.302513 2.1 1.9 1.7 1.62 1.61 ; train/loss: 2.3>1.5~0.02*200
@@ -42,7 +43,7 @@ from ..loss.outcomes import is_fine_tuning
 from .calm import calmly, median
 from .cut_off import cut_off_layers
 from .layers import gradient_layers, gradient_norm, without_embeddings
-from .learning import learning
+from .learning import effect_on_loss, learning
 from .left_out import left_out_layers
 from .recorded_units import dead_layers, recorded_shares
 from .scales import fall_of_series
@@ -246,7 +247,7 @@ class FrozenLayers:
         still: list[LayerCurve] = []
         moving: list[LayerCurve] = []
         for layer in layers:
-            tail = layer.curve.y[-4096:]
+            tail = layer.curve.y[-min(4096, max(5, len(layer.curve) // 4)) :]
             tail = tail[np.isfinite(tail)]
             if len(tail) >= 5:
                 (still if np.mean(tail == 0.0) > 0.9 else moving).append(layer)
@@ -254,14 +255,25 @@ class FrozenLayers:
             return None
         now = learning(view)
         is_flat = now is not None and now.is_flat and len(now.curve) >= 30
+        curve = still[0].curve
+        first = _stopped(curve)
+        is_harmful = is_flat or (first > 0 and _rose(view, curve.step(first)))
         return self._report(
-            still[0].curve,
-            0,
-            f"{len(still)} of {len(still) + len(moving)} layers get a gradient of exactly 0, "
-            f"{still[0].curve.name} among them",
-            Severity.WARNING if self._is_unwanted(view, still, is_flat=is_flat) else Severity.INFO,
+            curve,
+            first,
+            f"{len(still)} of {len(still) + len(moving)} layers get a gradient of exactly 0"
+            f"{_since(curve, first)}, {curve.name} among them",
+            Severity.WARNING
+            if self._is_unwanted(view, still, is_flat=is_harmful)
+            else Severity.INFO,
             0.75,
-            {"by": "layers", "count": float(len(still))},
+            {
+                "by": "layers",
+                "count": float(len(still)),
+                "after": float(first),
+                # All behind some layer are reached, none before it.
+                "is_blocked": float([*still, *moving] == layers),
+            },
         )
 
     @staticmethod
@@ -310,6 +322,19 @@ class FrozenLayers:
             first_step=curve.step(first),
             details=details,
         )
+
+
+def _stopped(curve: Curve) -> int:
+    """From which point on a gradient is 0; the last few values outside do not count."""
+    alive = np.flatnonzero(curve.y != 0.0)
+    if len(alive) == 0 or len(alive) <= 0.1 * len(curve):
+        return 0
+    return min(int(alive[-1]) + 1, len(curve) - 1)
+
+
+def _rose(view: RunView, step: float) -> bool:
+    effect = effect_on_loss(view, step, step)
+    return effect is not None and effect.stays_up
 
 
 def _since(curve: Curve, first: int) -> str:

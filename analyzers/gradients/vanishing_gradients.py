@@ -9,6 +9,7 @@ Why it matters: the first layers stay as they were initialised, so depth is wast
 Fires on:
     grad_norm/0: 3e-7*60 ; grad_norm/2: 2e-4*60 ; grad_norm/4: 0.3*60 ; train/loss: 1.8~0.02*60
     grad_norm: 0.3>1e-7*20 1e-7*80 ; train/loss: 2.3~0.01*100
+    grad/1: 0*60 ; grad/2: 1e-6*60 ; grad/3: 5e-5*60 ; grad/4: 0.2*60 ; train/loss: 2~0.02*60
 Stays quiet:
     grad/fc1: 0.2~0.02*60 ; grad/fc2: 0.3~0.02*60 ; train/loss: 1.8~0.02*60
     grad_norm: 1>1e-7*100 ; train/loss: 2.3>0.0001*100
@@ -67,6 +68,7 @@ class VanishingGradients:
         """Layers first; they say where it vanishes."""
         now = learning(view)
         layers = without_norms(without_embeddings(gradient_layers(view)))
+        layers = _from_first_seen(layers)
         found = self._by_layer(view, layers, now) if layers else self._by_norm(view, now)
         found = found or (self._at_first(layers, now) if layers else None)
         if found is not None:
@@ -190,6 +192,19 @@ class VanishingGradients:
             first_step=curve.step(int(np.argmax(curve.y < limit))),
             details={"norm": level, "fell": level / start},
         )
+
+
+def _from_first_seen(layers: list[LayerCurve]) -> list[LayerCurve]:
+    """Without first layers whose gradient is printed as 0, if it tapers off towards them.
+
+    What falls by orders of magnitude from layer to layer goes on falling below the last digit.
+    """
+    levels = [median(layer.curve.y[-256:]) for layer in layers]
+    seen = next((n for n, level in enumerate(levels) if level > 0), len(levels))
+    rest = levels[seen:]
+    if seen == 0 or len(rest) < 3 or not all(a < b for a, b in pairwise(rest)):
+        return layers
+    return layers[seen:]
 
 
 def _steepest(layers: list[LayerCurve], levels: list[float]) -> str:

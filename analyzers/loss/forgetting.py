@@ -7,7 +7,10 @@ Why it matters: the newest data overwrite what the older taught; the final model
     last task.
 Fires on:
     task1/val_accuracy: 0.1>0.95*10 0.9 0.5 0.2 0.1 0.1 0.12 ; train/loss: (2>0.1~0.01*80)*2
+    val_accuracy: 98 99 99 1 0 0 ; train/loss: 2>0.02~0.001*60 3>0.05~0.001*60
+    val_loss: 0.5>0.2*8 0.5 0.52~0.01*8 ; train/loss: 1>0.15~0.005*60 0.3>0.15~0.005*60
 Stays quiet:
+    val_loss: 0.5>0.2*8 0.2>0.5*8 ; train/loss: 1>0.05~0.005*120
     task1/val_accuracy: 0.1>0.95*10 0.94*6 ; train/loss: 2>0.1~0.01*160
 Try next: mix old data back in (replay 10-20 %), lower the learning rate for the new task, or
     freeze the shared layers.
@@ -30,6 +33,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .levels import first_level
 
 _TASK = re.compile(
     r"\b(?:task|domain|dataset|old|previous|source|lang|subset|phase|stage)\b|\btask\w"
@@ -48,35 +52,54 @@ class Forgetting:
     """Share of the gain that must be gone."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
-        """Look at accuracies first, then at losses of single tasks."""
+        """Each task that was lost; of the validation as a whole, what shows it best."""
         if not view.facts.is_monotone:
             return
+        loss = view.curve("train/loss")
+        axis = loss.axis_name if loss is not None else "step"
+        whole: list[tuple[tuple[bool, bool], Finding]] = []
         for curve in view.all_curves():
-            bare = (curve.series.role or "").rpartition("/")[2]
             is_task = bool(_TASK.search(normalise(curve.name)))
-            if len(curve) < 6 or bare not in ("accuracy", "loss"):
-                continue
-            if not is_task and (bare == "loss" or not curve.role.startswith(("val/", "test/"))):
-                continue
-            _, _, mean, _, _, counts = curve.bins
-            if (counts == 0).any():
-                continue
-            if curve.only_changes:
-                # A bar tells only changes; what it goes on to show was measured again.
-                silent = (_end_of_training(view) - float(curve.x[-1])) / max(curve.spacing, 1e-12)
-                mean = np.concatenate([mean, np.repeat(mean[-1:], int(np.clip(silent, 0, 8)))])
-            best = self._lost_since(mean if bare == "accuracy" else -mean)
-            if best is None:
-                continue
-            position = min(best * curve.bin_width, len(curve) - 1)
-            if is_task or self._training_is_fine(view, curve, position):
-                yield self._report(curve, position)
+            found = self._judge(view, curve, is_task=is_task)
+            if found is not None and is_task:
+                yield found
+            elif found is not None:
+                # On the axis of the training, and an accuracy rather than a loss.
+                rank = (curve.axis_name != axis, not curve.role.endswith("accuracy"))
+                whole.append((rank, found))
+        if whole:
+            yield min(whole, key=lambda pair: pair[0])[1]
 
-    def _lost_since(self, goodness: Floats) -> int | None:
+    def _judge(self, view: RunView, curve: Curve, *, is_task: bool) -> Finding | None:
+        bare = (curve.series.role or "").rpartition("/")[2]
+        if len(curve) < 6 or bare not in ("accuracy", "loss"):
+            return None
+        if not is_task and not curve.role.startswith(("val/", "test/")):
+            return None
+        _, _, mean, _, _, counts = curve.bins
+        if (counts == 0).any():
+            return None
+        if curve.only_changes:
+            # A bar tells only changes; what it goes on to show was measured again.
+            silent = (_end_of_training(view) - float(curve.x[-1])) / max(curve.spacing, 1e-12)
+            mean = np.concatenate([mean, np.repeat(mean[-1:], int(np.clip(silent, 0, 8)))])
+        is_share = bare == "accuracy"
+        best = self._lost_since(mean if is_share else -mean, is_share=is_share)
+        if best is None or (bare == "loss" and not is_task and not _is_sudden(mean, best)):
+            return None  # what rises slowly overfits
+        position = min(best * curve.bin_width, len(curve) - 1)
+        if not is_task and not self._training_is_fine(view, curve, position):
+            return None
+        return self._report(curve, position, is_task=is_task)
+
+    def _lost_since(self, goodness: Floats, *, is_share: bool) -> int | None:
         padded = np.concatenate([goodness[:1], goodness, goodness[-1:]])
         smooth = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
         best = int(np.argmax(smooth))
         gain = float(smooth[best] - smooth[0])
+        if is_share:
+            # What was good at the first look was won before it.
+            gain = max(gain, float(smooth[best]))
         now = float(np.median(goodness[-3:]))
         if len(goodness) - best < 4 or gain <= 0:
             return None
@@ -95,9 +118,11 @@ class Forgetting:
         at = int(np.clip(np.searchsorted(loss.x, curve.step(best)), 1, len(loss) - 1))
         few = max(1, min(16, len(loss) // 20))
         then, now = np.median(loss.y[max(0, at - few) : at]), np.median(loss.y[-few:])
-        return bool(np.isfinite(now) and now <= 1.2 * then and curve.name != loss.name)
+        # Near its floor a loss may double without anything being lost.
+        most = max(1.2 * then, then + 0.1 * (first_level(loss) - then))
+        return bool(np.isfinite(now) and now <= most and curve.name != loss.name)
 
-    def _report(self, curve: Curve, best: int) -> Finding:
+    def _report(self, curve: Curve, best: int, *, is_task: bool) -> Finding:
         last = float(np.median(curve.y[-3:]))
         return Finding(
             id=self.id,
@@ -108,8 +133,18 @@ class Forgetting:
             basis=Basis.OBSERVATION,
             evidence=(curve.evidence(best, len(curve) - 1),),
             first_step=curve.step(min(best + 1, len(curve) - 1)),
-            details={"best": float(curve.y[best]), "now": last},
+            details={"best": float(curve.y[best]), "now": last, "of_a_task": float(is_task)},
         )
+
+
+def _is_sudden(losses: Floats, best: int) -> bool:
+    """Half again as much as at its best, and most of that came within two evaluations."""
+    low = float(losses[best])
+    rise = float(np.median(losses[-3:])) - low
+    soon = losses[best + 1 : best + 3]
+    if rise < 0.5 * abs(low) or len(soon) == 0:
+        return False
+    return float(np.max(soon)) - low > 0.6 * rise
 
 
 def _end_of_training(view: RunView) -> float:

@@ -71,7 +71,7 @@ class LossDivergence:
         if rise <= 0:
             return False
         size = max(abs(reference), self.tiny * abs(shape.first))
-        if rise < self.least_rise * size or rise < 0.005 * abs(shape.first):
+        if rise < self.least_rise * size or rise < self.tiny * abs(shape.first):
             return False
         if view.facts.is_cyclic and now < shape.first:
             return False

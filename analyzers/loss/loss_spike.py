@@ -57,10 +57,12 @@ class LossSpike:
         fall = loss_range(curve)
         if (early := self._at_the_start(curve)) is not None:
             yield self._report(view, curve, early)
-        for spike in curve.excursions:
-            spike = self._ended(curve, spike)
-            if self._is_spike(curve, spike, fall):
-                yield self._report(view, curve, spike)
+        ended = [self._ended(curve, spike) for spike in curve.excursions]
+        spikes = [spike for spike in ended if self._is_spike(curve, spike, fall)]
+        recurring = _recurring(spikes, self.least_points)
+        for spike in spikes:
+            is_known = spike in recurring
+            yield self._report(view, curve, spike, Severity.INFO if is_known else Severity.WARNING)
 
     def _at_the_start(self, curve: Curve) -> Excursion | None:
         """The first steps throw the loss far above where it began: there is no range yet."""
@@ -103,7 +105,13 @@ class LossSpike:
         is_sparse = curve.spacing > 1 and curve.axis_name == "step"
         return spike.rise > (1.0 if is_sparse else self.absurd) * fall
 
-    def _report(self, view: RunView, curve: Curve, spike: Excursion) -> Finding:
+    def _report(
+        self,
+        view: RunView,
+        curve: Curve,
+        spike: Excursion,
+        severity: Severity = Severity.WARNING,
+    ) -> Finding:
         end = spike.end if spike.end is not None else len(curve) - 1
         factor = spike.peak / spike.baseline if spike.baseline > 0 else np.nan
         grown = f", {times(factor)} its level" if np.isfinite(factor) else ""
@@ -115,7 +123,7 @@ class LossSpike:
         return Finding(
             id=self.id,
             title=title,
-            severity=Severity.WARNING,
+            severity=severity,
             confidence=finding_confidence(Basis.OBSERVATION, 0.9),
             basis=Basis.OBSERVATION,
             evidence=(
@@ -126,3 +134,12 @@ class LossSpike:
             last_step=curve.step(end),
             details={"peak": spike.peak, "baseline": spike.baseline, "points": spike.points},
         )
+
+
+def _recurring(spikes: list[Excursion], least_points: int) -> list[Excursion]:
+    """Single steps that stick out again and again at the same distance: the same hard batch."""
+    single = [spike for spike in spikes if spike.points < least_points]
+    if len(single) < 3:
+        return []
+    apart = np.diff([spike.start for spike in single])
+    return single if float(np.ptp(apart)) <= 0.05 * float(np.median(apart)) else []

@@ -2,13 +2,16 @@
 
 What it sees: after enough steps, the last windows within three percent of the first values, no
     slope beyond chance, and no other outcome that improves. Warm-up, objectives that are not
-    meant to fall, and logs that begin in the middle of a training are left alone.
+    meant to fall, and logs that begin in the middle of a training are left alone. A few epochs are
+    enough where loss and accuracy are those of a guess among the same number of classes.
 Why it matters: the gradient does not reach the parameters, or there is nothing to learn in what
     the model is shown; more steps will not help.
 Fires on:
     train/loss: 2.303~0.02*400
     train/loss: 2.303~0.01*200 ; train/accuracy: 0.1~0.01*20 ; config: num_classes=10, lr=0.1
+    train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 0.002*240
 Stays quiet:
+    train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 2e-5*240
     train/loss: 2.303>1.9~0.02*400
     train/loss: 2.303~0.02*8
 Try next: overfit 16 samples: if the loss falls, look at data and labels; if not, at the graph
@@ -28,6 +31,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .guessing import Guessing, guessing
 from .levels import Shape, begins_at_start, is_too_coarse, is_warming_up, shape_of
 from .outcomes import accuracy, as_fraction, chance_loss, classes, is_fine_tuning, is_improving
 
@@ -42,6 +46,11 @@ class NotLearning:
     events: ClassVar[tuple[str, ...]] = ()
     least_points: int = 12
     least_steps: float = 80.0
+    least_seen: int = 5
+    """Points that are enough where loss and accuracy agree that it guesses."""
+    least_evaluations: int = 8
+    least_rate: float = 5e-4
+    """Learning rate from which on nobody fine-tunes."""
     most_noise: float = 0.2
     """Jitter from batch to batch, as a share of the level, that guessing does not have."""
     flat: float = 0.03
@@ -58,16 +67,39 @@ class NotLearning:
         ):
             return
         shape = shape_of(curve)
-        if shape is None or not self._had_its_chance(view, curve) or is_improving(view):
+        if shape is None or is_improving(view) or is_fine_tuning(view):
             return
-        guess = chance_loss(view)
+        known = chance_loss(view)
+        seen = guessing(view, curve) if known is None else None
+        guess = seen.loss if seen is not None else known
+        if not self._had_its_chance(view, curve, self.least_seen if seen else self.least_points):
+            return
         if guess is not None and shape.first < 0.6 * guess:
             return  # it had learned before this log begins
-        if guess is None and curve.noise > self.most_noise * abs(shape.last):
-            return  # guessing is steadier: this loss is small for what its batches vary by
-        if is_fine_tuning(view) or not (self._is_flat(shape) or self._stays_at_chance(view, shape)):
+        if guess is None and self._is_too_noisy(view, curve, shape):
             return
-        yield self._report(view, curve, shape)
+        if self._is_flat(shape) or self._stays_at_chance(guess, shape):
+            yield self._report(view, curve, shape, guess, seen)
+
+    def _is_too_noisy(self, view: RunView, curve: Curve, shape: Shape) -> bool:
+        """Guessing is steadier: such a loss may be small for what its batches vary by.
+
+        Not where the rate is one that nobody fine-tunes with and validation is as flat.
+        """
+        if curve.noise <= self.most_noise * abs(shape.last):
+            return False
+        if curve.noise > 3 * self.most_noise * abs(shape.last):
+            return True
+        rate = _peak_rate(view)
+        is_gentle = rate is not None and rate < self.least_rate
+        return is_gentle or not self._validation_is_flat(view)
+
+    def _validation_is_flat(self, view: RunView) -> bool:
+        val = view.curve("val/loss")
+        if val is None or len(val) < self.least_evaluations or not np.isfinite(val.y).all():
+            return False
+        begin, end = float(np.median(val.y[:3])), float(np.median(val.y[-3:]))
+        return begin > 0 and abs(end - begin) < self.flat * begin
 
     def _policy(self, view: RunView) -> Iterator[Finding]:
         """An agent that goes on acting at random, with a reward that does not rise."""
@@ -98,10 +130,10 @@ class NotLearning:
             details={"random": 1.0},
         )
 
-    def _had_its_chance(self, view: RunView, curve: Curve) -> bool:
+    def _had_its_chance(self, view: RunView, curve: Curve, least: int) -> bool:
         _, ends, _, _, _, counts = curve.bins
         # Values that are not finite are no chance to learn, however many there are.
-        if int(counts.sum()) < self.least_points or not begins_at_start(curve):
+        if int(counts.sum()) < least or not begins_at_start(curve):
             return False
         steps = float(ends[counts > 0][-1] - curve.x[0])
         if curve.axis_name == "step" and steps < self.least_steps:
@@ -122,24 +154,32 @@ class NotLearning:
         # What rises by more is divergence, another finding.
         return won and ever_won and now - shape.first < max(0.1 * size, noise)
 
-    def _stays_at_chance(self, view: RunView, shape: Shape) -> bool:
+    def _stays_at_chance(self, guess: float | None, shape: Shape) -> bool:
         """A wild beginning that ends in guessing has not learned either."""
-        guess = chance_loss(view)
         if guess is None or len(shape.levels) < 10:
             return False
         later = shape.levels[len(shape.levels) * 2 // 5 :]
         is_guessing = np.all(np.abs(later - guess) < self.flat * guess)
         return bool(is_guessing) and shape.best > 0.95 * guess
 
-    def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
+    def _report(
+        self,
+        view: RunView,
+        curve: Curve,
+        shape: Shape,
+        guess: float | None,
+        seen: Guessing | None,
+    ) -> Finding:
         evidence: list[Evidence] = [curve.evidence(0, len(curve) - 1)]
         raw = 0.80
-        guess = chance_loss(view)
         at_chance = guess is not None and abs(shape.last - guess) < 0.05 * guess
         says = ""
         if at_chance and guess is not None:
             raw = 0.93
             says = f", where guessing gives {guess:.4g}"
+            if seen is not None:
+                says = f", where guessing one of {seen.classes} gives {guess:.4g}"
+                evidence.append(seen.evidence)
             setting = view.settings.get("classes") or view.settings.get("vocab_size")
             if setting is not None:
                 evidence.append(setting.evidence)
@@ -167,3 +207,11 @@ class NotLearning:
             first_step=curve.step(0),
             details={"at_chance": float(at_chance), "level": shape.last},
         )
+
+
+def _peak_rate(view: RunView) -> float | None:
+    """The highest learning rate that the log or the config shows."""
+    logged, setting = view.curve("lr"), view.settings.learning_rate()
+    if logged is not None and len(logged) and np.isfinite(logged.y).any():
+        return float(np.nanmax(logged.y))
+    return setting.number if setting is not None else None

@@ -9,7 +9,9 @@ Fires on:
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
     train/loss: 2.3>0.1~0.01*300 ; val/loss: 2.4 2.5 2.45 2.5 2.4 2.45
     train/loss: 2.3>1.48*200 1.465*200 ; accuracy: 0.2>0.99*40 ; config: num_classes=10
+    train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
 Stays quiet:
+    train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 55 61 67 72 75 ; val/loss: 2 1.5 1.2 1.0 0.8
 Try next: recompute the metric by hand on a hundred samples; evaluate training samples through the
     validation pipeline.
@@ -24,6 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
 from mltd.runs.roles import normalise
 
 from ..core.calibration import finding_confidence
@@ -56,7 +59,8 @@ class SuspiciousMetric:
         """Ranges, then agreement."""
         yield from self._out_of_range(view)
         yield from self._bad_from_the_start(view)
-        yield from self._double_softmax(view)
+        squashed = list(self._double_softmax(view)) or list(self._too_right(view))
+        yield from squashed
         yield from self._wild_start(view)
 
     def _out_of_range(self, view: RunView) -> Iterator[Finding]:
@@ -192,6 +196,48 @@ class SuspiciousMetric:
             details={"kind": "double_softmax", "floor": floor},
         )
 
+    def _too_right(self, view: RunView) -> Iterator[Finding]:
+        """Nearly all right, in training and validation, at a loss of somebody who is unsure.
+
+        Label smoothing and mixed samples raise the training loss alone.
+        """
+        loss, val_loss = view.curve("train/loss"), view.curve("val/loss")
+        right = view.curve("train/accuracy") or view.curve("val/accuracy")
+        val_right = view.curve("val/accuracy")
+        if loss is None or val_loss is None or right is None or val_right is None:
+            return
+        if min(len(loss), len(val_loss), len(val_right)) < 4 or not view.facts.is_monotone:
+            return
+        hits = min(_end(as_fraction(right)), _end(as_fraction(val_right)))
+        level, measured = _end(loss.y), _end(val_loss.y)
+        if not (hits >= 0.9 and min(level, measured) > 0.6 and abs(measured - level) < 0.15):
+            return
+        # A guess that is so often right costs this much, if it is as sure as it is right.
+        usual = 3.0 * (1.0 - hits) + 0.3
+        floor = min(level, measured) - (1.0 - hits)
+        if floor < usual:
+            return
+        known = 1.0 + math.e * (math.exp(floor) - 1.0)
+        # It began as a guess among as many; the floor of smoothed labels is another one.
+        if abs(math.exp(min(float(loss.y[0]), 50.0)) / known - 1.0) > 0.2:
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{loss.name} ends at {level:.4g} and {val_loss.name} at {measured:.4g} although "
+            f"{val_right.name} is {_end(as_fraction(val_right)):.3g}: a softmax applied twice over "
+            f"about {known:.0f} classes cannot get lower",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.75),
+            basis=Basis.RESEARCH,
+            evidence=(
+                loss.evidence(0, len(loss) - 1),
+                val_loss.evidence(len(val_loss) - 1),
+                val_right.evidence(len(val_right) - 1),
+            ),
+            first_step=loss.step(0),
+            details={"kind": "double_softmax", "floor": floor},
+        )
+
     def _classes_by_start(self, view: RunView) -> float | None:
         """An untrained classifier begins at ln(classes), with an accuracy of one in as many."""
         loss = view.curve("train/loss")
@@ -226,3 +272,9 @@ class SuspiciousMetric:
             first_step=loss.step(0),
             details={"kind": "wild_start", "factor": first / guess},
         )
+
+
+def _end(values: Floats) -> float:
+    """Level at the end, NaN if there is none."""
+    tail = values[-max(3, len(values) // 10) :]
+    return float(np.median(tail)) if np.isfinite(tail).all() else math.nan

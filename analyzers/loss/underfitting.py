@@ -84,7 +84,8 @@ class Underfitting:
         )
         yield Finding(
             id=self.id,
-            title=f"{train.name} {course}, with {val.name} at {now:.3g}: both stay low together",
+            title=f"{train.name} {course}, with {val.name} at {now:.3g}: "
+            + ("both stay low together" if now < fitted + 0.1 else "the training set is the worse"),
             severity=Severity.WARNING if known is not None else Severity.INFO,
             confidence=finding_confidence(Basis.RESEARCH, 0.7),
             basis=Basis.RESEARCH,

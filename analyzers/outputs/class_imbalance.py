@@ -2,14 +2,16 @@
 
 What it sees: class counts that differ more than tenfold; and that the model ignores the rare
     classes: accuracy equal to the share of the most common class, accuracy far over balanced
-    accuracy, or classes that are hardly ever right while others nearly always are. Counts alone
-    are only worth knowing.
+    accuracy, accuracy that never moved beside an F1 or a recall near 0, or classes that are
+    hardly ever right while others nearly always are. Counts alone are only worth knowing.
 Why it matters: the accuracy looks good and hides that the rare classes are never predicted.
 Fires on:
     val_acc: 0.5>0.93*10 0.93*10 ; val_balanced_acc: 0.3*20 ; train/loss: 1>0.3*20
     val_acc: 0.9*20 ; val_majority_share: 0.9*20 ; train/loss: 1>0.3*20
     val/recall_class_0: 0.99*9 ; val/recall_class_1: 0.02*9 ; train/loss: 1>0.3*9
+    val_acc: 0.78~0.005*15 ; val_f1: 0*7 0>0.1*8 ; train/loss: 0.54>0.46*15
 Stays quiet:
+    val_acc: 0.5>0.8*15 ; val_f1: 0>0.4*15 ; train/loss: 0.9>0.4*15
     val_acc: 0.5>0.93*10 0.93*10 ; val_balanced_acc: 0.4>0.9*10 0.9*10 ; train/loss: 1>0.3*20
     val_acc: 0.2>0.9*20 ; val_majority_share: 0.12~0.01*20 ; train/loss: 1>0.3*20
     val/recall_class_0: 0.5>0.9*9 ; val/recall_class_1: 0.2>0.8*9 ; train/loss: 1>0.3*9
@@ -39,6 +41,11 @@ _BALANCED = re.compile(
     r"\b(?:balanced|macro|mean class|per class|uar)\b.*\b(?:acc\w*|recall)\b|uar"
 )
 _MAJORITY = re.compile(r"\bmajority\b.*\b(?:share|frac\w*|ratio|rate)\b")
+_OF_RARE = re.compile(
+    r"(?:(?:val|valid|validation|test|eval|train) )?(?:f1|f1 score|recall|sensitivity|tpr|"
+    r"true positive rate|recall pos\w*|pos\w* recall|minority (?:recall|acc\w*))"
+)
+"""What says how much of the rare class is found; micro averages would equal the accuracy."""
 _PER_CLASS = re.compile(
     r"\b(?:acc|accuracy|recall)\b.*\b(?:class|label|cls)\b|"
     r"\b(?:class|label|cls)\b.*\b(?:acc|accuracy|recall)\b"
@@ -108,6 +115,8 @@ def _ignored(view: RunView, counts: ClassCounts | None) -> _Ignored | None:
                 continue
             if _BALANCED.search(name) and other < 0.7 * final and final - other > 0.25:
                 return _compared(accuracy, final, curve, other)
+            if _OF_RARE.fullmatch(name) and final - other > 0.45 and _stays(accuracy):
+                return _compared(accuracy, final, curve, other)
             if _MAJORITY.search(name) and other >= 0.6 and abs(other - final) < 0.02:
                 return _compared(accuracy, final, curve, other)
         if final is not None and counts is not None and counts.majority >= 0.6:
@@ -117,6 +126,16 @@ def _ignored(view: RunView, counts: ClassCounts | None) -> _Ignored | None:
                 sentence = f"{accuracy.name} {final:.3g} is the share of the most common class"
                 return sentence, [accuracy.evidence(start, len(accuracy) - 1)], accuracy.step(start)
     return _uneven(view)
+
+
+def _stays(accuracy: Curve) -> bool:
+    """It hardly moved since the first evaluation: the share of the common class."""
+    values = accuracy.y[np.isfinite(accuracy.y)]
+    scale = 100.0 if len(values) and float(values.max()) > 1.5 else 1.0
+    if len(values) < 5:
+        return False
+    moved = abs(float(np.median(values[-3:])) - float(np.median(values[:3]))) / scale
+    return moved < 0.06
 
 
 def _compared(accuracy: Curve, final: float, other: Curve, level: float) -> _Ignored:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
 from ..core.finding import Basis, Severity
 from ..core.view import RunView
-from .endings import ending, first_level, smooth_levels
+from .endings import ending, smooth_levels
 from .sign import Sign
 
 _TOP_SHARE = re.compile(
@@ -24,8 +26,8 @@ _SPREAD = re.compile(
 )
 TOP_SHARE = 0.9
 LOW_DISTINCT = 0.2
-NOTHING_LEFT = 1e-3
-"""Of the spread at the start."""
+LITTLE_LEFT = 0.12
+"""Of the largest spread, over the last part of the run."""
 
 
 def logged_signs(view: RunView) -> Iterator[Sign]:
@@ -36,7 +38,8 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
             yield from _top_share(curve)
         elif _DISTINCT.search(name):
             yield from _distinct(curve)
-        elif _SPREAD.search(name):
+        elif _SPREAD.search(name) and view.curve("kl") is None:
+            # Beside a divergence it is the width of a posterior, which narrows by right.
             yield from _spread(curve)
 
 
@@ -86,11 +89,13 @@ def _distinct(curve: Curve) -> Iterator[Sign]:
 
 
 def _spread(curve: Curve) -> Iterator[Sign]:
-    start = first_level(curve)
+    levels = smooth_levels(curve)
+    # Most of it may be gone within the first records.
+    start = float(np.nanmax([*levels, *curve.y[:2]])) if len(levels) else 0.0
     if not start > 0:
         return
-    end = ending(curve, lambda v: v < NOTHING_LEFT * start, 3, 0.1)
-    if end is None:
+    end = ending(curve, lambda v: v < LITTLE_LEFT * start, 5, 0.25)
+    if end is None or end.start == 0:
         return
     yield Sign(
         "representation",

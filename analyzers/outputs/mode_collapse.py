@@ -11,7 +11,9 @@ Fires on:
     train/loss: 2>1~0.05*200 ; pred_top_class_share: 0.3>0.95*20 0.97*20
     d_loss: 1.2>0.01*100 0.01*100 ; g_loss: 0.8>6*100 6>9*100
     entropy: 1.1>0.02*20 0.01*180 ; reward: 3~1*200
+    z_std: 0.06>0.004*20 0.004*60 ; train/loss: 0.02>0.0001*80
 Stays quiet:
+    z_std: 1>0.05*80 ; kl: 0>12*80 ; train/loss: 90>40*80
     train/loss: 4>2~0.05*200 ; log: sample: eeeeeeeeeee | sample: the king of heaven and earth
     train/loss: 2>1~0.05*200 ; pred_top_class_share: 0.95*10 0.9>0.2*30
     d_loss: 1.38~0.05*200 ; g_loss: 0.69~0.05*200

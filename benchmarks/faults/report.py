@@ -116,7 +116,7 @@ def _misses(judged: Sequence[Judged]) -> Iterator[str]:
         if not one.is_found:
             yield f"missed   {name}: said {said}; causes {causes}"
         elif not one.names_cause(1):
-            yield f"cause    {name}: causes {causes}; wanted {truth.causes[0]}"
+            yield f"cause    {name}: causes {causes}; wanted {', '.join(truth.causes[:1])}"
         error = one.onset_error
         if error is not None and error > 5:
             yield f"onset    {name}: off by {error:.0f} steps (logged every {truth.interval})"

@@ -114,8 +114,10 @@ def _read_behind(passage: Passage, slot: Slot, stop: int, candidate: Candidate) 
     start = parentheses.start("content")
     number = NUMBER.fullmatch(text, start, start + len(content))
     if number is not None:
-        relation = _relation(number, candidate.number)
-        passage.add_slot(f"{slot.name} ({relation})", number, is_known=slot.is_known)
+        name = f"{slot.name} ({_relation(number, candidate.number)})"
+        if not slot.unit and passage.roles.units.get(number["unit"] or "", ("",))[0] == "s":
+            name = "time"  # `loss 0.31 (1.8s)`: how long the epoch took, not a loss
+        passage.add_slot(name, number, is_known=slot.is_known)
         return parentheses.end()
     # Caffe's `(* 1 = 2.65 loss)` repeats the value.
     return parentheses.end() if "*" in content else stop

@@ -15,7 +15,7 @@ from benchmarks.faults import families, score
 from benchmarks.faults.__main__ import main
 from benchmarks.faults.dialects import DIALECTS
 from benchmarks.faults.dialects import TEST_ONLY as TEST_DIALECTS
-from benchmarks.faults.faults import FAULTS
+from benchmarks.faults.faults import FAULTS, Fault
 from benchmarks.faults.faults.numerics import Overflow
 from benchmarks.faults.gate import has_effect
 from benchmarks.faults.healthy import TRAPS
@@ -23,6 +23,7 @@ from benchmarks.faults.plan import all_runs, small_slice, voice_of
 from benchmarks.faults.recipe import Recipe
 from benchmarks.faults.score import judge_all
 from benchmarks.faults.scripts import SCRIPTS
+from benchmarks.faults.scripts.crash import Crash
 from benchmarks.faults.trace import Entry, Trace
 from benchmarks.faults.training import train
 from benchmarks.faults.truth import read_truths
@@ -74,7 +75,8 @@ def test_onsets_are_logged_steps_at_which_the_fault_shows(bench: Path) -> None:
 
 
 def test_what_was_done_is_among_the_acceptable_causes() -> None:
-    for fault in [*FAULTS.values(), *SCRIPTS.values()]:
+    declared: list[Fault | Crash] = [*FAULTS.values(), *SCRIPTS.values()]
+    for fault in declared:
         assert set(fault.named) <= set(fault.causes), fault.id
         assert bool(fault.named) == bool(fault.causes), fault.id
 

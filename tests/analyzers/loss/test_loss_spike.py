@@ -23,6 +23,11 @@ def test_a_single_value_above_all_that_was_is_one() -> None:
     assert "loss_spike" not in alarms("train/loss: 4>2~0.05*300 7 2~0.05*100")
 
 
+def test_a_step_that_sticks_out_once_an_epoch_is_a_hard_batch() -> None:
+    assert alarms("train/loss: 4>2~0.05*300 (30 2~0.05*139)*4") == set()
+    assert "loss_spike" in alarms("train/loss: 4>2~0.05*300 30 2~0.05*40 30 2~0.05*200 30 2*90")
+
+
 def test_each_spike_is_reported_once() -> None:
     example = "train/loss: 4>2~0.05*300 (6 7 6.5 5 2~0.05*150)*3"
     spikes = [f for f in judge(example).findings if f.id == "loss_spike"]

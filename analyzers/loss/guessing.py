@@ -1,0 +1,62 @@
+"""Whether a classifier guesses: its loss is that of a guess among as many classes as it hits.
+
+A guess among K classes costs log(K) and is right once in K times. Where loss and accuracy say the
+same K, nobody has to know the number of classes: a model that learned anything is right more
+often than its loss would allow a guess to be.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.curve import Curve
+from ..core.finding import Evidence
+from ..core.view import RunView
+from .outcomes import accuracy, as_fraction
+
+MOST_CLASSES = 1000
+_LOSS = 0.02
+"""How far, as a share, the loss may be from that of a guess,"""
+_HITS = 0.35
+"""and the accuracy from one in K."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guessing:
+    """A guess among so many classes, and where it shows."""
+
+    classes: int
+    evidence: Evidence
+
+    @property
+    def loss(self) -> float:
+        """What the guess costs."""
+        return math.log(self.classes)
+
+
+def guessing(view: RunView, loss: Curve, share: float = 0.5) -> Guessing | None:
+    """The guess that the later share of a training loss and of its accuracy show."""
+    level = _level(loss.y[-max(2, int(share * len(loss))) :])
+    if level is None or not 0.5 < level < math.log(MOST_CLASSES):
+        return None
+    classes = round(math.exp(level))
+    # Too many classes to tell one number from the next: the accuracy decides.
+    if classes < 2 or abs(level - math.log(classes)) > _LOSS * math.log(classes):
+        return None
+    for split in ("train", "val"):
+        measured = accuracy(view, split)
+        if measured is None or len(measured) < 3:
+            continue
+        hits = _level(as_fraction(measured)[-max(2, int(share * len(measured))) :])
+        if hits is None or abs(hits * classes - 1.0) > _HITS:
+            return None
+        return Guessing(classes, measured.evidence(len(measured) - 1))
+    return None
+
+
+def _level(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) >= 2 else None
