@@ -106,6 +106,9 @@ def find_swing(values: Floats) -> Swing | None:
     count = len(later)
     if count < 24:
         return None
+    # Single values that stick out, however regularly, are no swing.
+    spread = 1.4826 * float(np.median(np.abs(later - np.median(later))))
+    later = np.clip(later, np.median(later) - 6 * spread, np.median(later) + 6 * spread)
     rest = later - _trend(later)
     rest = rest - rest.mean()
     power = float(rest @ rest)
