@@ -40,6 +40,9 @@ class Coordinates:
         self._last_inner = np.nan
         self._step_offset = 0.0
         self._last_printed = (np.nan, np.nan)
+        self._last_bar = (np.nan, np.nan)
+        """Step of the bar drawn last, and the epoch of the first record behind it."""
+        self._steps_per_epoch = np.nan
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -72,6 +75,7 @@ class Coordinates:
         self._epochs_are_fractions = False
         self._inner_offset, self._last_inner = 0.0, np.nan
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
+        self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
 
     def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
         """Add the rows of a harvest; the number of the first one."""
@@ -87,6 +91,7 @@ class Coordinates:
             known = axes["epoch"][np.isfinite(axes["epoch"])]
             self._epoch_base = None if len(known) == 0 else (0.0 if known[0] < 1 else 1.0)
         self._derive_step(axes, count)
+        self._step_between_bars(axes)
         self._count_steps_on(axes, count)
         for axis in AXES:
             values = axes.get(axis)
@@ -129,6 +134,36 @@ class Coordinates:
         if uncounted.any():
             derived[uncounted] = self._accumulate(inner[uncounted])
         axes["step"] = derived if step is None else np.where(here, derived, step)
+
+    def _step_between_bars(self, axes: dict[str, Floats]) -> None:
+        """Steps of records that follow one another without a bar between them.
+
+        A bar that is drawn seldom, or into another stream, has the step of the first record
+        behind it only. The next ones say by fractions of an epoch how much further they are.
+        """
+        step, epoch = axes.get("step"), axes.get("epoch")
+        if step is None or epoch is None or not self._epochs_are_fractions:
+            return
+        drawn = np.isfinite(step)
+        here = np.flatnonzero(np.isfinite(epoch) & ~drawn)
+        if len(here) == 0:
+            return
+        bar = np.maximum.accumulate(np.where(drawn, np.arange(len(step)), -1))[here]
+        begins = np.concatenate([[bar[0] >= 0], bar[1:] != bar[:-1]])
+        steps = np.concatenate([[self._last_bar[0]], step[bar[begins]]])
+        epochs = np.concatenate([[self._last_bar[1]], epoch[here[begins]]])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            paces = np.diff(steps) / np.diff(epochs)
+        paces = paces[np.isfinite(paces) & (paces > 0)]
+        if len(paces):
+            self._steps_per_epoch = float(np.median(paces))
+        which = np.cumsum(begins)
+        further = (epoch[here] - epochs[which]) * self._steps_per_epoch
+        self._last_bar = (float(steps[-1]), float(epochs[-1]))
+        placed = np.isfinite(further) & (further > 0) & ~begins
+        located = step.copy()
+        located[here[placed]] = np.rint(steps[which] + further)[placed]
+        axes["step"] = located
 
     def _epochs_done(self, epoch: Floats, share: Floats) -> Floats:
         """Whole epochs before each record; none where the count is of the whole run."""

@@ -25,6 +25,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.excursions import Excursion, backdate
@@ -89,6 +91,8 @@ class LossDivergence:
             return False
         # A level that was there before for as long is how this loss wanders. What grows without
         # end was far lower a moment before; a rise beyond all that was won counts as that much.
+        if _wanders(levels, reference + 0.5 * rise, now - 0.1 * rise):
+            return False
         later = levels[shape.best_window :]
         enough = min(rise, max(abs(reference), shape.fall))
         return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * enough
@@ -189,3 +193,12 @@ class LossDivergence:
         if curve.y[excursion.start] - excursion.baseline >= 0.6 * reached:
             return excursion.start
         return backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after)
+
+
+def _wanders(levels: Floats, middle: float, high: float) -> bool:
+    """It was as high again and again between the places where it was low."""
+    low = np.flatnonzero(levels < middle)
+    if len(low) < 2:
+        return False
+    between = levels[low[0] : low[-1]]
+    return int(np.sum(between >= high)) >= max(3, 0.1 * len(between))

@@ -33,7 +33,16 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .guessing import Guessing, guessing
 from .levels import Shape, begins_at_start, is_too_coarse, is_warming_up, shape_of
-from .outcomes import accuracy, as_fraction, chance_loss, classes, is_fine_tuning, is_improving
+from .outcomes import (
+    accuracy,
+    as_fraction,
+    chance_loss,
+    classes,
+    is_fine_tuning,
+    is_improving,
+    may_be_fine_tuning,
+    peak_rate,
+)
 
 
 @analyzer
@@ -79,7 +88,9 @@ class NotLearning:
         if guess is None and self._is_too_noisy(view, curve, shape):
             return
         if self._is_flat(shape) or self._stays_at_chance(guess, shape):
-            yield self._report(view, curve, shape, guess, seen)
+            is_normal = guess is None and may_be_fine_tuning(view, curve)
+            severity = Severity.INFO if is_normal else Severity.CRITICAL
+            yield self._report(view, curve, shape, guess, seen, severity)
 
     def _is_too_noisy(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         """Guessing is steadier: such a loss may be small for what its batches vary by.
@@ -90,7 +101,7 @@ class NotLearning:
             return False
         if curve.noise > 3 * self.most_noise * abs(shape.last):
             return True
-        rate = _peak_rate(view)
+        rate = peak_rate(view)
         is_gentle = rate is not None and rate < self.least_rate
         return is_gentle or not self._validation_is_flat(view)
 
@@ -169,6 +180,7 @@ class NotLearning:
         shape: Shape,
         guess: float | None,
         seen: Guessing | None,
+        severity: Severity,
     ) -> Finding:
         evidence: list[Evidence] = [curve.evidence(0, len(curve) - 1)]
         raw = 0.80
@@ -197,21 +209,15 @@ class NotLearning:
             f"{curve.name} went from {shape.first:.4g} to {shape.last:.4g} in "
             f"{values:,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"
         )
+        if severity is Severity.INFO:
+            title += ": usual where trained weights are tuned on at so small a rate"
         return Finding(
             id=self.id,
             title=title,
-            severity=Severity.CRITICAL,
+            severity=severity,
             confidence=finding_confidence(Basis.OBSERVATION, raw),
             basis=Basis.OBSERVATION,
             evidence=(*evidence, *view.facts.remarks(curve)),
             first_step=curve.step(0),
             details={"at_chance": float(at_chance), "level": shape.last},
         )
-
-
-def _peak_rate(view: RunView) -> float | None:
-    """The highest learning rate that the log or the config shows."""
-    logged, setting = view.curve("lr"), view.settings.learning_rate()
-    if logged is not None and len(logged) and np.isfinite(logged.y).any():
-        return float(np.nanmax(logged.y))
-    return setting.number if setting is not None else None

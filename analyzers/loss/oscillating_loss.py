@@ -68,7 +68,9 @@ class OscillatingLoss:
         if not np.isfinite(values).all():
             return
         swing = find_swing(values)
-        if swing is None or swing.strength < self.strength:
+        # The fewer the points, the more noise looks like a period.
+        chance = 4.0 / np.sqrt(len(values) - len(values) // 3)
+        if swing is None or swing.strength < max(self.strength, chance):
             return
         if self._is_large(values, swing):
             yield self._report(view, curve, swing)

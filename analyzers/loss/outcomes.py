@@ -76,3 +76,29 @@ def is_fine_tuning(view: RunView) -> bool:
         if name.endswith(("name or path", "init from", "init checkpoint")) and setting.value:
             return setting.text not in ("scratch", "none", "random")
     return False
+
+
+GENTLE = 5e-4
+"""Peak learning rate below which trained weights may be tuned."""
+_UNTRAINED = 4.0
+"""A loss that only untrained models of language have."""
+
+
+def peak_rate(view: RunView) -> float | None:
+    """The highest learning rate that the log or the config shows."""
+    logged, setting = view.curve("lr"), view.settings.learning_rate()
+    if logged is not None and len(logged) and np.isfinite(logged.y).any():
+        return float(np.nanmax(logged.y))
+    return setting.number if setting is not None else None
+
+
+def may_be_fine_tuning(view: RunView, loss: Curve) -> bool:
+    """True if nothing but a flat loss speaks against trained weights that are tuned on.
+
+    Their loss moves little and scatters from batch to batch; a model that guesses does neither.
+    """
+    rate = peak_rate(view)
+    if rate is None or rate > GENTLE or not len(loss):
+        return False
+    level = abs(float(np.nanmedian(loss.y[-64:])))
+    return level < _UNTRAINED and loss.noise > 0.02 * level

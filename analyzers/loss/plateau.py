@@ -29,7 +29,13 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import Shape, begins_at_start, is_too_coarse, shape_of
-from .outcomes import is_fine_tuning, is_improving
+from .outcomes import (
+    accuracy,
+    as_fraction,
+    is_fine_tuning,
+    is_improving,
+    may_be_fine_tuning,
+)
 
 
 @analyzer
@@ -99,15 +105,32 @@ class Plateau:
 
     def _is_stuck(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> bool:
         """High and flat at a full rate; lower only if it was flat nearly from the start."""
-        if not begins_at_start(curve) or is_fine_tuning(view):
+        if not begins_at_start(curve) or is_fine_tuning(view) or may_be_fine_tuning(view, curve):
             return False
-        share = shape.last / shape.first
+        # What was won within the first few values was won, too.
+        share = shape.last / max(shape.first, float(curve.y[0]))
+        if self._has_become_right(view):
+            return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:
-            return not (view.facts.is_decayed and not from_start) and not is_improving(view)
+            if view.facts.is_decayed and (not from_start or not self._validation_is_flat(view)):
+                return False
+            return not is_improving(view)
         if view.curve("val/loss") is None and (len(curve) < 100 or flat > 0.1 * len(shape.levels)):
             return False  # nothing else confirms it
         return share > self.stuck_at_once and from_start and self._validation_is_flat(view)
+
+    @staticmethod
+    def _has_become_right(view: RunView) -> bool:
+        """Right far more often than at the very first value."""
+        for split in ("train", "val"):
+            measured = accuracy(view, split)
+            if measured is None or len(measured) < 8:
+                continue
+            share = as_fraction(measured)
+            if float(np.nanmedian(share[-5:])) - float(share[0]) > 0.25:
+                return True
+        return False
 
     def _validation_is_flat(self, view: RunView) -> bool:
         """Validation must agree that nothing is learned any more."""

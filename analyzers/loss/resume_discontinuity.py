@@ -61,7 +61,8 @@ class ResumeDiscontinuity:
         # The steep beginning of a short run is no measure for its noise.
         late = before[-16:]
         order = np.arange(len(late))
-        trend = np.polyval(np.polyfit(order, late, 1), order)
+        line = np.polyfit(order, late, 1)
+        trend = np.polyval(line, order)
         spread = 1.4826 * float(np.median(np.abs(late - trend)))
         fair = before[: len(few)] if boundary.is_same_steps else before[-len(few) :]
         expected, now = float(np.median(fair)), float(np.median(few))
@@ -74,8 +75,13 @@ class ResumeDiscontinuity:
         limit = max(self.deviations * spread / np.sqrt(len(few)), spread)
         if abs(jump) < max(limit, self.least_share * abs(expected)):
             return None
-        if jump < 0 and abs(jump) < max(2 * limit, 0.2 * abs(expected)):
-            return None
+        if jump < 0:
+            needed = max(2 * limit, 0.2 * abs(expected))
+            # A loss that was falling goes on to fall.
+            ahead = float(np.polyval(line, len(late) - 1 + 0.5 * len(few)))
+            falls_on = not boundary.is_same_steps and now > min(ahead, expected) - 0.5 * needed
+            if abs(jump) < needed or falls_on:
+                return None
         step = curve.step(boundary.at)
         share = jump / abs(expected) if expected else np.sign(jump)
         way = "up" if jump > 0 else "down"

@@ -155,11 +155,14 @@ def _policy(view: RunView) -> Iterator[Sign]:
     chance = 5.3 * reward.noise / np.sqrt(few * reward.bin_width)
     is_stuck = gained < max(0.1 * span, chance)
     has_lost = now < best - 0.5 * span
-    if not has_lost and not (is_early and is_stuck):
+    # What a policy is certain of may be right: it rose while the entropy fell, and stays there.
+    first = float(np.nanmedian(reward.y[:2]))
+    has_won = now - first > max(8.0 * reward.noise, 0.5 * span) and now >= best - 0.15 * span
+    if not has_lost and (has_won or not (is_early and is_stuck)):
         return
     yield Sign(
         "policy",
-        f"{entropy.name} fell from {start:.3g} to {end.level:.3g} by {entropy.axis_name} "
+        f"{entropy.name} fell from {start:.3g} to {abs(end.level):.3g} by {entropy.axis_name} "
         f"{entropy.step(end.start):.10g} and {reward.name} gained {gained:.3g} since",
         Severity.WARNING,
         Basis.RESEARCH,

@@ -9,11 +9,10 @@ from mltd.analyzers.diagnosis import Diagnosis, diagnose
 from mltd.runs.roles import shipped
 from tests.analyzers.made import make_run, read_log
 
-RNG = np.random.default_rng(3)
-
-
 def noisy(values: np.ndarray[tuple[int], np.dtype[np.float64]], share: float = 0.03) -> list[float]:
-    return (values * (1 + share * RNG.standard_normal(len(values)))).tolist()
+    noise = np.random.default_rng(len(values)).standard_normal(len(values))
+    scattered = values * (1 + share * noise)
+    return [float(value) for value in scattered]
 
 
 def level(value: float, count: int, share: float = 0.03) -> list[float]:
