@@ -56,6 +56,9 @@ class BadConfig(MessageCause):
         for finding in case.all("config_mismatch", "unseeded"):
             if finding.is_alarm:
                 yield Clue(0.75, finding.evidence[0])
+        for finding in case.all("not_learning"):
+            if finding.number("exploring"):
+                yield case.because(finding, 0.75)
         decay = _crushing_decay(case)
         if decay is not None:
             yield Clue(0.75, decay.evidence)
@@ -68,6 +71,8 @@ class BadConfig(MessageCause):
         decay = _crushing_decay(case)
         if decay is not None:
             return f"{decay.path} {decay.value} shrinks the weights faster than they learn"
+        if any(finding.number("exploring") for finding in case.all("not_learning")):
+            return "exploration is never reduced: the agent cannot use what it has learned"
         return "a setting is wrong, missing or contradicts another"
 
     def general_fixes(self, case: Case) -> Iterator[Fix]:

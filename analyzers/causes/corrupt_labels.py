@@ -71,6 +71,11 @@ class CorruptLabels:
         for share in measured(case.view, "update_ratio")[:1]:
             if share.level() < 1e-4:
                 yield Clue(-0.6, share.curve.evidence(0, len(share.curve) - 1))
+        setting, optimizer = case.view.settings.learning_rate(), case.setting("optimizer")
+        usual = 1e-3 if optimizer is not None and "sgd" in optimizer.text else 3e-5
+        if setting is not None and 0 < (setting.number or 1.0) <= usual:
+            # At so small a rate nothing is learned from right labels either.
+            yield Clue(-0.45, setting.evidence)
         other = case.get("frozen_layers", "vanishing_gradients", "dead_units", "lr_anomaly")
         if other is not None and other.is_alarm:
             yield case.because(other, -0.6)

@@ -18,6 +18,7 @@ from typing import ClassVar
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import (
+    climbs_from_the_start,
     goes_on_growing,
     gradient_growth_before,
     is_slow_swing,
@@ -148,6 +149,9 @@ class LearningRateTooHigh:
         passing = passing_nan(case)
         if passing is not None:
             yield case.because(passing, -0.6)
+        climbing = climbs_from_the_start(case)
+        if climbing is not None:
+            yield Clue(-0.5, climbing)
         changed = labels_changed(case)
         if changed is not None:
             yield Clue(-0.6, changed)

@@ -57,7 +57,7 @@ class LearningRateTooLow:
         if setting is not None and rate is not None:
             usual = 1e-3 if is_plain else 3e-5
             if 0 < rate <= usual:
-                yield Clue(0.6 if rate <= usual / 10 else 0.45, setting.evidence)
+                yield Clue(0.75 if rate <= usual / 10 else 0.6, setting.evidence)
             elif rate >= 100 * usual:
                 yield Clue(-0.6, setting.evidence)
         elif (logged := case.view.curve("lr")) is not None and len(logged):

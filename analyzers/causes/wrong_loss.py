@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
+from ..core.clues import climbs_from_the_start
 from ..core.finding import Basis
 from ..core.registry import cause
 
@@ -33,6 +34,9 @@ class WrongLoss:
         "underfitting",
         "slow_convergence",
         "shape_mismatch",
+        "loss_divergence",
+        "nan_loss",
+        "exploding_gradients",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -48,6 +52,9 @@ class WrongLoss:
                 yield Clue(0.4, setting.evidence)
         for finding in case.all("not_learning", "plateau", "underfitting")[:1]:
             yield case.because(finding, 0.12)
+        climbing = climbs_from_the_start(case)
+        if climbing is not None:
+            yield Clue(0.65, climbing)
         for placed in case.view.events:
             if "Using a target size" in placed.text:
                 yield Clue(0.8, placed.evidence())
@@ -61,10 +68,22 @@ class WrongLoss:
         )
         if odd is not None:
             return f"softmax is applied twice: the loss cannot fall below {odd.number('floor'):.4g}"
+        if climbs_from_the_start(case) is not None:
+            return "the loss is climbed, not descended: its sign or that of the update is wrong"
         return "the loss function does not fit the output layer or the shape of the targets"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
-        """Logits, hand check, shapes."""
+        """Sign, logits, hand check, shapes."""
+        if climbs_from_the_start(case) is not None:
+            yield Fix(
+                addresses=self.id,
+                change="check the sign of the loss and of the update",
+                example="loss = criterion(output, target)  # not -criterion(...), maximize=False",
+                expected_impact="the loss falls within the first 20 steps",
+                verify="the loss after 20 steps is below the first one",
+                if_it_fails="a hundredth of the rate: if the loss still rises, a sign is wrong",
+                is_quick=True,
+            )
         yield Fix(
             addresses=self.id,
             change="feed raw logits to the loss: remove the softmax (or sigmoid) before it",

@@ -140,6 +140,29 @@ def is_slow_swing(case: Case, swing: Finding) -> bool:
     return loss is not None and swing.number("period") >= SLOW * max(loss.spacing, 1e-12)
 
 
+def climbs_from_the_start(case: Case) -> Evidence | None:
+    """A loss that rises steadily from its first value on, at a rate that others bear.
+
+    Steps that are too large throw a loss about; steps in the wrong direction raise it evenly.
+    """
+    curve = case.view.curve("train/loss")
+    if curve is None or len(curve) < 12 or not case.has("loss_divergence", "nan_loss"):
+        return None
+    finite = np.isfinite(curve.y)
+    count = int(np.argmin(finite)) if not finite.all() else len(curve)
+    values = curve.y[: min(count, 512)]
+    setting = case.view.settings.learning_rate()
+    if len(values) < 10 or float(values[0]) > 1.1 * float(values.min()):
+        return None
+    if setting is not None and (setting.number or 0.0) > 0.02:
+        return None
+    order = np.argsort(np.argsort(values)).astype(float)
+    place = np.arange(len(values), dtype=float)
+    if float(np.corrcoef(order, place)[0, 1]) < 0.97 or not values[-1] > 1.3 * values[0]:
+        return None
+    return curve.evidence(0, len(values) - 1)
+
+
 def restart_near(case: Case, step: float | None) -> Evidence | None:
     """A place where the run was resumed, at or just before a step."""
     curve = case.view.curve("train/loss")

@@ -33,11 +33,13 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..resources.trends import rank_correlation
 from .levels import first_level
 
 _TASK = re.compile(
     r"\b(?:task|domain|dataset|old|previous|source|lang|subset|phase|stage)\b|\btask\w"
 )
+_OLD = re.compile(r"\b(?:old|previous|prev|base|source|pretrain(?:ed|ing)?|original)\b")
 
 
 @analyzer
@@ -48,6 +50,8 @@ class Forgetting:
     id: ClassVar[str] = "forgetting"
     roles: ClassVar[tuple[str, ...]] = ("val/accuracy", "val/loss", "train/accuracy")
     events: ClassVar[tuple[str, ...]] = ()
+    faded: float = 0.1
+    """Share of what an old task could that is gone."""
     lost: float = 0.5
     """Share of the gain that must be gone."""
 
@@ -84,6 +88,8 @@ class Forgetting:
             silent = (_end_of_training(view) - float(curve.x[-1])) / max(curve.spacing, 1e-12)
             mean = np.concatenate([mean, np.repeat(mean[-1:], int(np.clip(silent, 0, 8)))])
         is_share = bare == "accuracy"
+        if _OLD.search(normalise(curve.name)) and self._gets_worse(mean if is_share else -mean):
+            return self._report(curve, 0, is_task=True)
         best = self._lost_since(mean if is_share else -mean, is_share=is_share)
         if best is None or (bare == "loss" and not is_task and not _is_sudden(mean, best)):
             return None  # what rises slowly overfits
@@ -91,6 +97,12 @@ class Forgetting:
         if not is_task and not self._training_is_fine(view, curve, position):
             return None
         return self._report(curve, position, is_task=is_task)
+
+    def _gets_worse(self, goodness: Floats) -> bool:
+        """What was learned before this log begins fades by more than a tenth, nearly all along."""
+        begin, end = float(np.median(goodness[:2])), float(np.median(goodness[-3:]))
+        fades = begin - end > self.faded * abs(begin)
+        return fades and rank_correlation(goodness) < -0.6
 
     def _lost_since(self, goodness: Floats, *, is_share: bool) -> int | None:
         padded = np.concatenate([goodness[:1], goodness, goodness[-1:]])

@@ -20,11 +20,14 @@ Try next: overfit 16 samples: if the loss falls, look at data and labels; if not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+
+from mltd.runs.roles import normalise
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
@@ -42,6 +45,10 @@ from .outcomes import (
     is_improving,
     may_be_fine_tuning,
     peak_rate,
+)
+
+_EXPLORATION = re.compile(
+    r"(?:.* )?(?:exploration (?:rate|eps(?:ilon)?|fraction)|eps(?:ilon)?(?: greedy)?)"
 )
 
 
@@ -67,6 +74,7 @@ class NotLearning:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss once the run had a chance to learn."""
         yield from self._policy(view)
+        yield from self._exploring(view)
         curve = view.curve("train/loss")
         if (
             curve is None
@@ -139,6 +147,33 @@ class NotLearning:
             ),
             first_step=reward.step(0),
             details={"random": 1.0},
+        )
+
+    def _exploring(self, view: RunView) -> Iterator[Finding]:
+        """Most actions are random at the end as they were at the start, and will be."""
+        reward = view.curve("reward")
+        found = [c for c in view.all_curves() if _EXPLORATION.fullmatch(normalise(c.name))]
+        if reward is None or not found or len(found[0]) < 20:
+            return
+        curve = found[0]
+        half = curve.y[len(curve) // 2 :]
+        if not np.isfinite(half).all() or float(half.min()) < 0.5 or float(half.max()) > 1.0:
+            return
+        if float(half[0] - half[-1]) > 0.02:
+            return  # it is on its way down
+        yield Finding(
+            id=self.id,
+            title=f"{curve.name} stays at {half[-1]:.3g} over the second half of the run: most "
+            f"actions are random, whatever is learned; {reward.name} is {reward.y[-1]:.4g}",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+            basis=Basis.OBSERVATION,
+            evidence=(
+                curve.evidence(0, len(curve) - 1),
+                reward.evidence(0, len(reward) - 1),
+            ),
+            first_step=curve.step(0),
+            details={"random": 1.0, "exploring": float(half[-1])},
         )
 
     def _had_its_chance(self, view: RunView, curve: Curve, least: int) -> bool:

@@ -20,6 +20,7 @@ Try next: recompute the metric by hand on a hundred samples; evaluate training s
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -62,6 +63,7 @@ class SuspiciousMetric:
         squashed = list(self._double_softmax(view)) or list(self._too_right(view))
         yield from squashed
         yield from self._wild_start(view)
+        yield from self._too_good(view)
 
     def _out_of_range(self, view: RunView) -> Iterator[Finding]:
         for curve in view.all_curves():
@@ -252,14 +254,41 @@ class SuspiciousMetric:
             return None
         return float(nearest) if as_fraction(right)[0] < 4.0 / nearest else None
 
+    def _too_good(self, view: RunView) -> Iterator[Finding]:
+        """Text that is foretold nearly without error early on: the answer is in the input."""
+        loss = view.curve("train/loss")
+        shape = shape_of(loss) if loss is not None else None
+        if loss is None or shape is None or not _is_of_language(view, loss) or len(loss) < 24:
+            return
+        low = loss.y < 0.1
+        if not begins_at_start(loss) or shape.first < 1.5 or not low[-8:].all():
+            return
+        first = len(low) - int(np.argmin(low[::-1]))
+        if first > 0.4 * len(low):
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{loss.name} is below 0.1 since {loss.axis_name} {loss.step(first):.10g} and "
+            f"{shape.last:.2g} at the end: no text is so easy to foretell",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.7),
+            basis=Basis.RESEARCH,
+            evidence=(loss.evidence(0, first), loss.evidence(len(loss) - 1)),
+            first_step=loss.step(first),
+            details={"kind": "too_good"},
+        )
+
     def _wild_start(self, view: RunView) -> Iterator[Finding]:
         """A first loss many times that of a guess, gone after a few steps."""
         guess, loss = chance_loss(view), view.curve("train/loss")
         shape = shape_of(loss) if loss is not None else None
+        if guess is None and loss is not None and _is_of_language(view, loss):
+            guess = MOST_OF_A_GUESS
         if guess is None or loss is None or shape is None or not begins_at_start(loss):
             return
         first = float(loss.y[0])
-        if not np.isfinite(first) or first < self.wild * guess or shape.last > 1.5 * guess:
+        needed = 1.2 if guess == MOST_OF_A_GUESS else self.wild
+        if not np.isfinite(first) or first < needed * guess or shape.last > 1.5 * guess:
             return
         yield Finding(
             id=self.id,
@@ -278,3 +307,16 @@ def _end(values: Floats) -> float:
     """Level at the end, NaN if there is none."""
     tail = values[-max(3, len(values) // 10) :]
     return float(np.median(tail)) if np.isfinite(tail).all() else math.nan
+
+
+MOST_OF_A_GUESS = math.log(1e6)
+"""What a guess among a million tokens costs; no vocabulary is larger."""
+_LANGUAGE = re.compile(r"\b(?:lm loss|ppl|perplexity|tokens?|tps|tok s|mfu|wps)\b")
+
+
+def _is_of_language(view: RunView, loss: Curve) -> bool:
+    """Something in the log counts tokens, or the loss says so itself."""
+    if view.settings.number("vocab_size") is not None:
+        return True
+    names = [loss.name, *(series.name for series in view.series if len(series))]
+    return any(_LANGUAGE.search(normalise(name)) for name in names)

@@ -86,7 +86,9 @@ class Underfitting:
             id=self.id,
             title=f"{train.name} {course}, with {val.name} at {now:.3g}: "
             + ("both stay low together" if now < fitted + 0.1 else "the training set is the worse"),
-            severity=Severity.WARNING if known is not None else Severity.INFO,
+            severity=Severity.WARNING
+            if known is not None or (now > fitted + 0.2 and not _is_made_harder(view))
+            else Severity.INFO,
             confidence=finding_confidence(Basis.RESEARCH, 0.7),
             basis=Basis.RESEARCH,
             evidence=(train.evidence(since, len(train) - 1), val.evidence(len(val) - 1)),
@@ -139,3 +141,14 @@ class Underfitting:
         outside = np.flatnonzero(np.abs(smooth - end) > max(0.02, 6 * spread))
         since = int(outside[-1]) + 1 if len(outside) else 0
         return since if len(smooth) - since >= self.least_share * len(smooth) else None
+
+
+def _is_made_harder(view: RunView) -> bool:
+    """Training samples are mixed, cut or dropped on purpose, so that validation is easier."""
+    for setting in view.settings:
+        name = setting.path.casefold()
+        if any(word in name for word in ("mixup", "cutmix", "augment", "drop_path", "cutout")):
+            return True
+        if "dropout" in name and (setting.number or 0.0) >= 0.3:
+            return True
+    return False

@@ -19,6 +19,11 @@ _TOP_SHARE = re.compile(
     r"\b(?:majority|dominant|most (?:common|frequent)|(?:top|max|largest)(?: ?1)? "
     r"(?:class|pred(?:iction)?s?|token|label))\b.*\b(?:share|frac|fraction|ratio|freq|pct|rate)\b"
 )
+_EXPERT_SHARE = re.compile(
+    r"\b(?:experts?|router|routing|gate|gating|moe)\b.*\b(?:max|top|most|largest|dominant)\b"
+    r"|\b(?:max|top|most|largest|dominant)\b.*\b(?:experts?|router|routing)\b"
+)
+_ROUTER_ENTROPY = re.compile(r"\b(?:experts?|router|routing|gate|gating|moe)\b.*\bentropy\b")
 _DISTINCT = re.compile(r"\b(?:distinct(?: ?\d| n)?|unique (?:tokens?|chars?|ngrams?|pred\w*))\b")
 _SPREAD = re.compile(
     r"\b(?:emb|embeddings?|features?|repr|representations?|z|latents?|proj(?:ection)?s?)\b.*\bstd\b"
@@ -36,6 +41,10 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
         name = normalise(curve.name)
         if _TOP_SHARE.search(name):
             yield from _top_share(curve)
+        elif _EXPERT_SHARE.search(name):
+            yield from _top_share(curve, "of the tokens go to one expert")
+        elif _ROUTER_ENTROPY.search(name):
+            yield from _one_way(curve)
         elif _DISTINCT.search(name):
             yield from _distinct(curve)
         elif _SPREAD.search(name) and view.curve("kl") is None:
@@ -43,7 +52,28 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
             yield from _spread(curve)
 
 
-def _top_share(curve: Curve) -> Iterator[Sign]:
+def _one_way(curve: Curve) -> Iterator[Sign]:
+    """A router that always decides alike."""
+    levels = smooth_levels(curve)
+    start = float(np.nanmax([*levels, *curve.y[:2]])) if len(levels) else 0.0
+    end = ending(curve, lambda v: np.abs(v) < 0.05 * start, 5, 0.25) if start > 0 else None
+    if end is None or end.start == 0:
+        return
+    yield Sign(
+        "routing",
+        f"{curve.name} fell from {start:.3g} to {abs(end.level):.2g}: all go the same way",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.75,
+        (curve.evidence(0, end.start),),
+        curve.step(end.start),
+        {"before": start, "after": end.level},
+    )
+
+
+def _top_share(
+    curve: Curve, what: str = "of the predictions are one class or token"
+) -> Iterator[Sign]:
     levels = smooth_levels(curve)
     peak = float(levels.max()) if len(levels) else 0.0
     scale = 100.0 if 1.0 < peak <= 100.0 else 1.0
@@ -53,8 +83,7 @@ def _top_share(curve: Curve) -> Iterator[Sign]:
     share = end.level / scale
     yield Sign(
         "predictions",
-        f"{share:.0%} of the predictions are one class or token ({curve.name}) from "
-        f"{curve.axis_name} {curve.step(end.start):.10g} on",
+        f"{share:.0%} {what} ({curve.name}) from {curve.axis_name} {curve.step(end.start):.10g} on",
         Severity.WARNING,
         Basis.OBSERVATION,
         0.85,

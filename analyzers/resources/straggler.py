@@ -140,8 +140,7 @@ def _measure(series: Series) -> tuple[str, int] | None:
     rank = series.rank if series.rank is not None else int(found[1][:6]) if found else None
     if rank is None or _NO_STEP.search(words):
         return None
-    if series.role not in ("step_time", "throughput") and not (
-        _TIME.search(words) or _RATE.search(words)
-    ):
+    is_time = series.unit in ("ms", "s", "us", "sec", "msec") or _TIME.search(words)
+    if series.role not in ("step_time", "throughput") and not (is_time or _RATE.search(words)):
         return None
     return " ".join(_RANK.sub(" ", words).split()), rank

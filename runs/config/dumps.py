@@ -31,7 +31,7 @@ _SETTING = re.compile(
     r"|max_(?:steps|epochs?|iters)|\blr\b|log_interval|eval_interval|vocab_size|num_epochs|dropout)"
 )
 _MEASURED = re.compile(
-    r"(?i)(?:^|[_/ ])(?:loss|acc|accuracy|grad_norm|runtime|ppl|f1|map)(?:$|[_/ ])"
+    r"(?i)(?:^|(?<!max)[_/ ])(?:loss|acc|accuracy|grad_norm|runtime|ppl|f1|map)(?:$|[_/ ])"
 )
 
 
@@ -41,13 +41,15 @@ def may_start_config(line: str) -> bool:
     if "(" in head and _CALL.search(head):
         return True
     if "{" in head and (opening := _OPENING.search(head)):
-        return _WORD.search(head, 0, opening.start()) is not None or _is_nested_settings(line)
+        return _WORD.search(head, 0, opening.start()) is not None or _has_settings(line)
     return is_announcement(head) or read_one_line(line) is not None
 
 
-def _is_nested_settings(line: str) -> bool:
+def _has_settings(line: str) -> bool:
+    """One inside another, or several of them; a record of a trainer has its learning rate alone."""
     text = line[:20_000]
-    return ": {" in text and _SETTING.search(text) is not None
+    found = {name.casefold() for name in _SETTING.findall(text)}
+    return len(found) >= 3 or (": {" in text and bool(found))
 
 
 def config_from_lines(

@@ -42,7 +42,7 @@ _LOGGER_PART = re.compile(
     | \[[A-Za-z_][\w.$/-]*(?::\d+)?(?::\w+)?\](?=\[|\s*-\s|:\s)   # [module.name] of a logger
     | \[[^\]\s]+\.(?:py|cc|cpp|cu):\d+(?::\w+)?\]                 # [train.py:42:main]
     | [a-zA-Z_][\w.]*\.(?:py|cc|cpp|cu|py:\w+):\d+(?::\w+)?\]?    # solver.cpp:359]
-    | [a-zA-Z_][\w]*(?:\.[a-zA-Z_]\w*)+:\w+:\d+(?=\s-)            # loguru module:function:line
+    | [a-zA-Z_]\w*(?:\.[a-zA-Z_]\w*)*:[\w<>]+:\d+(?=\s-)             # loguru module:function:line
     | (?P<logger>(?:root|[a-zA-Z_]\w*(?:\.\w+)*))(?=\ (?:-\ )?{_LEVEL}\b|\ -\ {_LEVEL}|:\ ?\[0m)
     | \d+(?=\ {_LEVEL}\b)                                         # a pid before the level
     | [:|>\-\]\[]+(?=\s|$|\[|\d)                                  # what separates the parts

@@ -16,6 +16,16 @@ _MIN_CONFIG = 4
 _MOST_HEADING = 2000
 """Characters in front of a record that may belong to it."""
 _MOST_LABEL = 200
+_SETTINGS = re.compile(
+    r"(?i)(?:batch_size|train_batch_size|per_device_train_batch_size|optimizer|optim|seed|"
+    r"weight_decay|lr_scheduler|scheduler|warmup_steps|warmup_ratio|max_grad_norm|grad_clip|"
+    r"clip_grad|dropout|hidden_size|num_layers|n_layer|n_head|num_heads|num_epochs|"
+    r"num_train_epochs|max_steps|log_every|logging_steps|eval_every|save_every|grad_accum|"
+    r"gradient_accumulation_steps|momentum|num_workers|vocab_size|block_size|seq_len|"
+    r"max_seq_length|num_classes)"
+)
+"""Names that no measurement has."""
+_MIN_SETTINGS = 3
 _TIME_NAMES = ("time", "ts", "t")
 _SCORES = frozenset({"score", "accuracy", "error_rate"})
 _SIGNS_OF_TRAINING = frozenset({"loss", "lr", "grad_norm", "reward"})
@@ -31,7 +41,7 @@ def read_record(body: str, offset: int, roles: Roles, reading: Reading) -> bool:
     contents = _Contents.of(leaves, roles)
     label = _label(heading, contents.numeric)
     is_list_of_records = heading.endswith("[")
-    if is_list_of_records or (contents.is_config and not label):
+    if is_list_of_records or (contents.is_config and not label) or contents.is_settings:
         reading.config = {}
         return True
     if not (contents.is_metrics or label):
@@ -58,6 +68,8 @@ class _Contents:
     coordinates: int
     known: int
     depth: int
+    settings: int = 0
+    has_outcome: bool = False
 
     @classmethod
     def of(cls, leaves: list[Leaf], roles: Roles) -> _Contents:
@@ -68,6 +80,8 @@ class _Contents:
             coordinates=sum(roles.axis_of(leaf.path[-1]) is not None for leaf in numeric),
             known=sum(roles.is_known(leaf.name) for leaf in numeric),
             depth=max(len(leaf.path) for leaf in leaves),
+            settings=sum(_SETTINGS.fullmatch(leaf.path[-1]) is not None for leaf in leaves),
+            has_outcome=any(roles.is_outcome(leaf.name) for leaf in numeric),
         )
 
     @property
@@ -82,6 +96,11 @@ class _Contents:
             return True
         is_wordy = self.words > max(2, 0.4 * self._size)
         return (self.coordinates > 0 or is_flat_and_known) and not is_wordy
+
+    @property
+    def is_settings(self) -> bool:
+        """Several names of settings and nothing measured, whatever `steps: 800` looks like."""
+        return self.settings >= _MIN_SETTINGS and not self.has_outcome
 
     @property
     def is_config(self) -> bool:

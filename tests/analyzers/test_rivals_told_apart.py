@@ -9,6 +9,7 @@ from mltd.analyzers.diagnosis import Diagnosis, diagnose
 from mltd.runs.roles import shipped
 from tests.analyzers.made import make_run, read_log
 
+
 def noisy(values: np.ndarray[tuple[int], np.dtype[np.float64]], share: float = 0.03) -> list[float]:
     noise = np.random.default_rng(len(values)).standard_normal(len(values))
     scattered = values * (1 + share * noise)

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mltd.runs.config import config_from_lines, may_start_config
+from mltd.runs.ingest import read_stream
+from mltd.runs.run import Run
 from tests.blow_up import no_blow_up
 from tests.runs.events.reading import corpus_logs
 
@@ -363,3 +365,19 @@ def test_no_text_crashes_the_reader(parts: list[str], final: bool) -> None:
 )  # fmt: skip
 def test_what_python_prints_is_read_back(value: object) -> None:
     assert read(f"Config: {{'first': 1, 'value': {value!r}}}")["value"] == value
+
+
+def test_a_bare_record_of_settings_is_no_measurement() -> None:
+    log = (
+        "{'lr': 0.005, 'steps': 800, 'batch_size': 16, 'optimizer': 'AdamW', 'max_grad_norm': 1.0, "
+        "'seed': 5469}\n"
+    )
+    log += "".join(
+        f"Epoch {n:02d}/10 | train_loss {2 - n / 10:.3f} | 32.3s\n" for n in range(1, 11)
+    )
+    run = Run("log")
+    read_stream(run, "train.log", iter([log.encode()]))
+    (loss,) = [series for series in run.series if series.name == "train_loss"]
+    assert loss.axis_name == "epoch"
+    assert run.config["lr"] == 0.005
+    assert not any(series.name in ("lr", "batch_size") for series in run.series)

@@ -23,6 +23,8 @@ MESSAGE = "loss: 2.0"
         "[rank3]: ",
         "[rank0]:[titan] 2026-05-19 19:31:29,955 - root - INFO - ",
         "10:00:00 | WARNING | ",
+        "2024-01-31 10:00:00.123 | INFO     | __main__:train:97 - ",
+        "2024-01-31 10:00:00.123 | INFO     | pkg.loop:<module>:7 - ",
         "Jan 31 10:00:00 2024 ERROR ",
     ],
 )
