@@ -92,7 +92,11 @@ def _fill(template: str, match: re.Match[str], groups: Mapping[str, str]) -> str
 def _collect_traceback(
     rule: EventRule, match: re.Match[str], lines: Sequence[str], index: int, final: bool
 ) -> Collected | None:
-    block = read_block(lines, index, has_header=rule.collector == "traceback")
+    head = ""
+    if "label" in match.re.groupindex:
+        body = split_label(lines[index]).body
+        head = body[: body.index(match["exception"])]
+    block = read_block(lines, index, has_header=rule.collector == "traceback", head=head)
     if block.is_cut and not final:
         return None
     log = EventLog(event for reader in block.readers if (event := reader.event()))
