@@ -32,6 +32,9 @@ _SHARED = re.compile(
     re.IGNORECASE,
 )
 
+_NO_HANDLES = re.compile(r"Too many open files|\[Errno 24\]")
+"""Then shared memory could not be opened for want of file handles, not of memory."""
+
 
 @cause
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ def _led(case: Case) -> Finding | None:
 
 def _shared(case: Case) -> PlacedEvent | None:
     kinds = (EventKind.EXCEPTION, EventKind.ERROR, EventKind.SIGNAL)
+    if next(matching(case.view, _NO_HANDLES, *kinds), None) is not None:
+        return None
     return next(matching(case.view, _SHARED, *kinds), None)
 
 

@@ -187,9 +187,6 @@ def test_an_assertion_on_the_device_is_not_taken_for_an_illegal_access() -> None
     [
         ("RuntimeError: NCCL error in: ../ProcessGroupNCCL.cpp:825, unhandled system error, NCCL "
          "version 2.7.8", 0.8),
-        ("RuntimeError: The server socket has failed to listen on any local network address. The "
-         "server socket has failed to bind to [::]:29500 (errno: 98 - Address already in "
-         "use).", 0.8),
         ("RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:598] Connection closed by "
          "peer [10.0.0.1]:5432", 0.2),
         ("ncclRemoteError: A call failed possibly due to a network error or a remote process "
@@ -210,7 +207,10 @@ def test_a_taken_port_gets_another_one() -> None:
         "The server socket has failed to bind to [::]:29511 (errno: 98 - Address already in use)."
     )
     told = tell(f"RuntimeError: {said}")
-    assert "29511" in cause(told, "communication_failure").fixes[0].change
+    assert severity(told, "rank_failure") is None
+    assert severity(told, "config_error") is Severity.CRITICAL
+    assert "29511" in cause(told, "bad_config").fixes[0].change
+    assert not [one for one in told.root_causes if one.id == "communication_failure"]
 
 
 def test_a_peer_that_closes_the_connection_after_an_error_adds_nothing() -> None:
