@@ -58,7 +58,7 @@ class CodeBug(MessageCause):
             return
         if found.number("remoteness") >= 2:
             return
-        if case.has(*_DEEPER):
+        if case.has(*_DEEPER) or _is_between(case):
             # The exception is how something else made itself felt.
             yield case.because(found, 0.2)
             return
@@ -151,8 +151,19 @@ _BY_EXIT = {"SIGABRT": 0.2, "SIGSEGV": 0.2, "SIGFPE": 0.25, "SIGBUS": 0.1, "SIGI
 """How often a process that only left its signal died of its own fault; else by exit code."""
 
 
+def _is_between(case: Case) -> bool:
+    """True if the exception tells of the connection to other processes, or of a broken GPU."""
+    return any(
+        finding.is_alarm and finding.details.get("kind") in ("communication", "hardware")
+        for finding in case.all("rank_failure")
+    )
+
+
 def _silent(case: Case) -> Finding | None:
     """A process that a launcher reports as failed, and of which the log has nothing else."""
+    crashed = case.get("exception")
+    if crashed is not None and crashed.number("crash"):
+        return None
     for finding in case.all("rank_failure"):
         is_bare = finding.details.get("kind") == "launcher" and not finding.number("has_own_error")
         is_ended = finding.details.get("signal") in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT")
@@ -183,9 +194,10 @@ _DEEPER = (
 def _sentence(case: Case) -> str:
     found = case.get(*CodeBug.explains)
     if (silent := _silent(case)) is not None and found in (None, silent, case.get("exception")):
-        return f"the program may have ended by its own fault, but says nothing of it: {silent.title}"
-    if found is not None and found.number("crash"):
-        return f"compiled code crashed below Python, so no line is named: {found.title}"
+        return f"the program may have failed by itself, but says nothing of it: {silent.title}"
+    crashed = case.get("exception")
+    if crashed is not None and crashed.number("crash"):
+        return f"compiled code crashed below Python, so no line is named: {crashed.title}"
     if found is None:
         return "the code is wrong"
     where = found.details.get("said_where")

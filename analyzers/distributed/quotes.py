@@ -11,6 +11,9 @@ from ..core.finding import Evidence
 from ..core.job_event import JobEvent
 from ..core.view import PlacedEvent
 
+_MOST = 300
+"""Characters of a quote."""
+
 
 def as_said(placed: PlacedEvent) -> Iterator[Evidence]:
     """The lines of the log that tell of a death, those that name its reason included."""
@@ -20,6 +23,9 @@ def as_said(placed: PlacedEvent) -> Iterator[Evidence]:
     elif rows := table_rows(text):
         for row, number in rows:
             yield placed.evidence(row, event.line + number)
+    elif len(line := text.strip().partition("\n")[0]) > _MOST and not event.exception:
+        # The reasons that a launcher thinks of stand at the end of its line.
+        yield placed.evidence(f"{line[:140]} … {line[-150:]}", event.line)
     else:
         yield failure_evidence(placed)
         if reason := last_error(text):

@@ -95,6 +95,7 @@ class RankFailure:
                 "xid": next((float(r.xid) for r in gpu if r.xid is not None), 0.0),
                 "is_term": float(chosen.is_term),
                 "has_own_error": float(own is not None),
+                "is_vanished": float("OOM killer" in chosen.placed.text),
             },
         )
 

@@ -83,6 +83,7 @@ class UncaughtException:
         known = match(event)
         special = known.entry.finding if known is not None else ""
         rule = known.entry.rule if known is not None and special == self.id else ""
+        groups = known.groups if known is not None and rule else {}
         before = said_before(view, chosen, rule) if rule else None
         own = own_frame(event)
         place = f"{'/'.join(_parts(own.file)[-2:])}:{own.line}" if own is not None else ""
@@ -100,6 +101,7 @@ class UncaughtException:
             ),
             first_step=event.step,
             details={
+                **{f"said_{name}": text for name, text in groups.items()},
                 "rule": rule,
                 "special": special if special != self.id else "",
                 "resource": float(bool(_RESOURCE.search(said[:1000]))),

@@ -51,7 +51,8 @@ _ON_DEVICE = re.compile(
 )
 _LIKELY_DEVICE = re.compile(
     r"torch\.(?:cuda\.)?OutOfMemoryError|^OutOfMemoryError|OOM when allocating tensor|"
-    r"bfc_allocator\S* Ran out of memory trying|ResourceExhaustedError.{0,20}failed to allocate memory|"
+    r"bfc_allocator\S* Ran out of memory trying|"
+    r"ResourceExhaustedError.{0,20}failed to allocate memory|"
     r"(?:ran out of memory, retrying batch|recover from OOM in forward)|"
     r"(?:Unable to find a valid cuDNN algorithm|FIND was unable to find an engine)"
 )

@@ -177,8 +177,10 @@ def _end_of_paragraph(lines: Sequence[str], index: int, stream: str) -> int:
     for position in range(index + 1, min(len(lines), index + _MOST_WARNING_LINES)):
         label = split_label(lines[position])
         is_other = label.stream != stream or not label.body.strip() or is_log_line(label.body)
-        if is_other or HEADER.search(label.body) or parse_raised(
-            label.body.strip(), is_after_stack=False
+        if (
+            is_other
+            or HEADER.search(label.body)
+            or parse_raised(label.body.strip(), is_after_stack=False)
         ):
             return position
     return min(len(lines), index + _MOST_WARNING_LINES)

@@ -11,7 +11,8 @@ _HINT = re.compile(
 )
 """What libraries print below every error of a device, whatever it was."""
 _ANNOUNCES = re.compile(
-    r"^(?:Graph execution error:|Exception encountered when calling |in user code:)"
+    r"^(?:Graph execution error:|Exception encountered when calling |in user code:"
+    r"|backend='[\w.<>-]{1,80}' raised:)"
 )
 """First lines of messages that say nothing yet: TensorFlow and Keras go on after blank lines,
 with frames of their own."""
@@ -43,7 +44,7 @@ def is_table(message: str) -> bool:
 
 
 def table_rows(text: str) -> list[tuple[str, int]]:
-    """The rows of torchrun's table that say how the first rank ended, and how far below they are."""
+    """The rows of torchrun's table on how the first rank ended, and how far below they stand."""
     section = _SECTION.search(text, 0, _MOST_TABLE)
     if section is None:
         return []
