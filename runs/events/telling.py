@@ -21,7 +21,9 @@ _FRAMES = re.compile(
 )
 _ARGUMENTS = re.compile(r"^\s*(?:Call a|A)rguments received by ")
 _RAISED_BELOW = re.compile(r"^\s+(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception): (?=\S)")
-_LAST_ERROR = re.compile(r"^\s*Last error:[^\S\n]*\n?[^\S\n]*(?P<said>\S[^\n]*)", re.MULTILINE)
+_LAST_ERROR = re.compile(
+    r"^[^\S\n]*+Last error:[^\S\n]*+\n?[^\S\n]*+(?P<said>\S[^\n]*)", re.MULTILINE
+)
 
 _RULER = re.compile(r"[=*-]{10}")
 _SECTION = re.compile(r"^Root Cause\b", re.MULTILINE)

@@ -8,6 +8,8 @@ from mltd.runs.event import Event, EventKind
 from mltd.runs.events.prefix import split_label
 from mltd.runs.events.telling import first_line, last_error, table_rows, telling
 
+from tests.blow_up import no_blow_up
+
 from .reading import read_events
 
 LABELS = (
@@ -210,3 +212,20 @@ def test_a_chained_message_keeps_its_end() -> None:
         ]
     )
     assert event.chain[0].endswith("timed out")
+
+
+@pytest.mark.parametrize(
+    "piece", ["\n", " ", " Last error:\n", "exitcode : 1\n", 'File "a"\n   b\n']
+)
+def test_no_long_message_takes_long(piece: str) -> None:
+    text = (f"Graph execution error:\nRoot Cause\n{piece * 200_000}")[:100_000]
+    with no_blow_up():
+        telling(text)
+        last_error(text)
+        table_rows(text)
+
+
+@pytest.mark.parametrize("piece", ["[a] ", "1 ", "a-1: ", "-1.", "A.", "x it/s ", "Nov 20 1 n "])
+def test_no_long_line_of_labels_takes_long(piece: str) -> None:
+    with no_blow_up():
+        read_events([(piece * 9000)[:9000] + "Error: x"])
