@@ -7,7 +7,6 @@ import pytest
 from mltd.runs.event import Event, EventKind
 from mltd.runs.events.prefix import split_label
 from mltd.runs.events.telling import first_line, last_error, table_rows, telling
-
 from tests.blow_up import no_blow_up
 
 from .reading import read_events
