@@ -1,6 +1,7 @@
 """bad_batch: one batch holds data that the model cannot take.
 
-What it is: corrupt, mislabelled or extreme samples give one step a huge loss and gradient.
+What it is: corrupt, mislabelled or extreme samples give one step a huge loss and gradient, or
+    cannot be read at all.
 Told apart by: loss and gradient jump in the same step, without growth before; the rate is flat; the
     run recovers by itself, or is NaN at once. The proof is the same sample in another run, or a
     replay that skips it.
@@ -29,6 +30,7 @@ from ..core.finding import Basis
 from ..core.fixes import clip_gradients
 from ..core.recording import first_bad
 from ..core.registry import cause
+from ..errors.hypothesis import clues_of, fixes_of, issue_of
 
 
 @cause
@@ -43,11 +45,13 @@ class BadBatch:
         "loss_divergence",
         "exploding_gradients",
         "nan_gradients",
+        "exception",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
         """Suddenness, recovery, a healthy rate, a late moment."""
+        yield from clues_of(self.id, case)
         breaks = ("loss_spike", "nan_loss", "loss_divergence", "exploding_gradients")
         broken = case.get("loss_spike", "nan_loss", "nan_gradients", *breaks)
         step = case.onset(*breaks, "nan_gradients")
@@ -108,13 +112,18 @@ class BadBatch:
                 yield Clue(-0.4, change.evidence)
 
     def issue(self, case: Case) -> str:
-        """One sentence with the step."""
+        """One sentence with the file that cannot be read, else with the step."""
+        if said := issue_of(self.id, case):
+            return said
         step = case.onset("loss_spike", "nan_loss", "loss_divergence", "exploding_gradients")
         where = f" at step {step:.10g}" if step is not None else ""
         return f"the batch{where} holds corrupt or extreme data"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
-        """Look, filter, skip, clip."""
+        """What the message asks for; else look, filter, skip, clip."""
+        if told := fixes_of(self.id, case):
+            yield from told.values()
+            return
         step = case.onset("loss_spike", "nan_loss", "loss_divergence", "exploding_gradients")
         where = f"{step:.0f}" if step is not None else "the step"
         yield Fix(
@@ -139,7 +148,13 @@ class BadBatch:
         yield clip_gradients(case, self.id)
 
     def requests(self, case: Case) -> Iterator[str]:
-        """What separates it from the learning rate."""
+        """What separates it from the learning rate, or from the code that reads."""
+        if issue_of(self.id, case):
+            yield (
+                "the path of the file that could not be read, and its first bytes (`head -c 64 "
+                "FILE | xxd`): tells a broken file from code that reads it in the wrong way"
+            )
+            return
         yield (
             "the sample ids of the batches around the onset, or a second run over the same data: a "
             "spike at the same samples proves the data, at another place the step size"

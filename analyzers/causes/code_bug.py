@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.finding import Basis
+from ..core.finding import Basis, Finding
 from ..core.registry import cause
 from ..errors.hypothesis import MessageCause
 
@@ -39,6 +39,7 @@ class CodeBug(MessageCause):
         "checkpoint_mismatch",
         "dataloader_worker_died",
         "ddp_unused_parameters",
+        "rank_failure",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -47,7 +48,9 @@ class CodeBug(MessageCause):
         return _sentence(case)
 
     def more_clues(self, case: Case) -> Iterator[Clue]:
-        """An exception that nothing else explains."""
+        """An exception that nothing else explains; a process that ended without a word."""
+        if (silent := _silent(case)) is not None:
+            yield case.because(silent, _BY_EXIT.get(str(silent.details.get("signal")), 0.25))
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return
@@ -55,7 +58,7 @@ class CodeBug(MessageCause):
             return
         if found.number("remoteness") >= 2:
             return
-        if case.has(*_DEEPER):
+        if case.has(*_DEEPER) or _is_between(case):
             # The exception is how something else made itself felt.
             yield case.because(found, 0.2)
             return
@@ -109,7 +112,14 @@ class CodeBug(MessageCause):
     def requests(self, case: Case) -> Iterator[str]:
         """The code around the line."""
         found = case.get("exception")
-        if found is not None and not found.details.get("said_where"):
+        if (silent := _silent(case)) is not None:
+            who = str(silent.details.get("who") or "the rank that failed first")
+            yield (
+                f"the output of {who} itself, from its last step on (torchrun --tee 3 --log-dir "
+                "logs, or the Slurm file of that task): an exit code alone does not tell a bug "
+                "from full memory, a lost connection or a faulty GPU"
+            )
+        elif found is not None and not found.details.get("said_where"):
             yield (
                 "the whole traceback (stderr of the rank that failed first): without its frames "
                 "a bug in the code cannot be told from bad data or a wrong environment"
@@ -137,6 +147,31 @@ _PLAIN = frozenset(
 """Exceptions that Python itself raises for faults in code."""
 
 
+_BY_EXIT = {"SIGABRT": 0.2, "SIGSEGV": 0.2, "SIGFPE": 0.25, "SIGBUS": 0.1, "SIGILL": 0.1}
+"""How often a process that only left its signal died of its own fault; else by exit code."""
+
+
+def _is_between(case: Case) -> bool:
+    """True if the exception tells of the connection to other processes, or of a broken GPU."""
+    return any(
+        finding.is_alarm and finding.details.get("kind") in ("communication", "hardware")
+        for finding in case.all("rank_failure")
+    )
+
+
+def _silent(case: Case) -> Finding | None:
+    """A process that a launcher reports as failed, and of which the log has nothing else."""
+    crashed = case.get("exception")
+    if crashed is not None and crashed.number("crash"):
+        return None
+    for finding in case.all("rank_failure"):
+        is_bare = finding.details.get("kind") == "launcher" and not finding.number("has_own_error")
+        is_ended = finding.details.get("signal") in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT")
+        if finding.is_alarm and is_bare and not is_ended:
+            return finding
+    return None
+
+
 _DEEPER = (
     "loss_scale_collapse",
     "nan_loss",
@@ -158,6 +193,11 @@ _DEEPER = (
 
 def _sentence(case: Case) -> str:
     found = case.get(*CodeBug.explains)
+    if (silent := _silent(case)) is not None and found in (None, silent, case.get("exception")):
+        return f"the program may have failed by itself, but says nothing of it: {silent.title}"
+    crashed = case.get("exception")
+    if crashed is not None and crashed.number("crash"):
+        return f"compiled code crashed below Python, so no line is named: {crashed.title}"
     if found is None:
         return "the code is wrong"
     where = found.details.get("said_where")

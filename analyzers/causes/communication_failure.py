@@ -1,6 +1,6 @@
 """communication_failure: processes of the run could not reach each other over the network.
 
-What it is: wrong address, interface or port, a firewall, a broken link or fabric, a plugin that is
+What it is: wrong address or interface, a firewall, a broken link or fabric, a plugin that is
     missing: collectives fail at once or wait in vain, often at the very first one.
 Told apart by: messages of the fabric (`NET/IB ... error`, `unhandled system error`), refused or
     timed-out connections while setting up, sequence number 1, all ranks in the same operation. A
@@ -28,8 +28,8 @@ from ..distributed.reports import COMMUNICATION, reports
 
 _LITERAL = re.compile(
     r"NET/IB\b.{0,80}(?:error|status=|async)|unhandled system error|ncclSystemError|"
-    r"[Cc]onnection refused|client socket has (?:timed out|failed)|in use|EADDRINUSE|"
-    r"NET plugin|No route to host|[Nn]etwork is unreachable|failed to (?:bind|listen)|"
+    r"[Cc]onnection refused|client socket has (?:timed out|failed)|"
+    r"NET plugin|No route to host|[Nn]etwork is unreachable|failed to bind|"
     r"Getting socket times out|connectFullMesh|[Nn]o (?:usable|socket) interface|"
     r"Bootstrap : no socket interface|NCCL_SOCKET_IFNAME|"
     r"RendezvousConnectionError|C10d store has failed"
@@ -37,8 +37,6 @@ _LITERAL = re.compile(
 _PEER = re.compile(
     r"remote process exited|[Cc]losed by (?:remote )?peer|reset by peer|ncclRemoteError"
 )
-_IN_USE = re.compile(r"in use|EADDRINUSE")
-_PORT = re.compile(r":(\d{4,5})\b|, (\d{4,5})\)")
 
 
 @cause
@@ -108,21 +106,7 @@ class CommunicationFailure:
         return "the ranks' communication failed: link, fabric, interface or network plugin"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
-        """Port and interface for set-ups, another transport, another node."""
-        texts = [r.placed.text for r in reports(case.view) if r.kind == COMMUNICATION]
-        texts += [wait.placed.text for wait in timeouts(case.view)]
-        said = " ".join(text[:2000] for text in texts)
-        if _IN_USE.search(said):
-            port = next((p for m in _PORT.finditer(said) for p in m.groups() if p), "29500")
-            yield Fix(
-                addresses=self.id,
-                change=f"another master port: {port} is taken by another process",
-                example="export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))",
-                expected_impact="the process group is set up within a minute, step 1 is logged",
-                verify=f"`ss -ltn | grep {port}` on the first node shows who holds the old port",
-                if_it_fails="use torchrun --rdzv-backend=c10d --rdzv-endpoint=HOST:0",
-                is_quick=True,
-            )
+        """Address and interface for set-ups, another transport, another node."""
         yield Fix(
             addresses=self.id,
             change="name the network interface and the first node explicitly",

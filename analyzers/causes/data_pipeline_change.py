@@ -25,6 +25,7 @@ from ..core.clues import (
 )
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..errors.hypothesis import clues_of, fixes_of, issue_of
 
 
 @cause
@@ -40,11 +41,14 @@ class DataPipelineChange:
         "loss_spike",
         "overfitting",
         "resume_discontinuity",
+        "exception",
+        "dtype_mismatch",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
         """Bad from the start, or shifted without a gradient."""
+        yield from clues_of(self.id, case)
         for finding in case.all("suspicious_metric"):
             if finding.details.get("kind") == "validation":
                 yield case.because(finding, 0.6)
@@ -82,10 +86,15 @@ class DataPipelineChange:
 
     def issue(self, case: Case) -> str:
         """One sentence."""
+        if said := issue_of(self.id, case):
+            return said
         return "data reach the model differently in training and in evaluation (or since a change)"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
-        """Probe, mode, share the code."""
+        """What the message asks for; else probe, mode, share the code."""
+        if told := fixes_of(self.id, case):
+            yield from told.values()
+            return
         yield Fix(
             addresses=self.id,
             change="evaluate 256 training samples through the validation path",
@@ -115,5 +124,12 @@ class DataPipelineChange:
         )
 
     def requests(self, case: Case) -> Iterator[str]:
-        """What separates path from shift."""
+        """What separates path from shift, or data from code."""
+        if not case.has(*self.explains[:-2]):
+            yield (
+                "the columns and types of the data (`dataset.features`, `df.dtypes`), now and of a "
+                "run that worked: tells data that have changed from code that asks for the wrong "
+                "name"
+            )
+            return
         yield "the loss of 256 training samples when sent through the validation path"

@@ -21,6 +21,7 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..distributed.remedies import exclude_node, resume
 from ..distributed.reports import BAD_XIDS, GPU, HARDWARE, SOFTWARE_XIDS, Report, reports
+from ..errors.hypothesis import clues_of, fixes_of, issue_of
 
 _MEANING = {
     48: "an uncorrectable error in GPU memory",
@@ -48,7 +49,8 @@ class HardwareFault:
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
-        """Driver messages state it; launch failures only hint."""
+        """Driver messages state it; launch failures and read errors only hint."""
+        yield from clues_of(self.id, case)
         for report in reports(case.view):
             shown = failure_evidence(report.placed)
             if report.kind == HARDWARE:
@@ -70,6 +72,8 @@ class HardwareFault:
     def issue(self, case: Case) -> str:
         """One sentence with code, meaning and place."""
         report = self._worst(case)
+        if report is None and (said := issue_of(self.id, case)):
+            return said
         where = f" on {report.node}" if report is not None and report.node else ""
         if report is None:
             return "the machine's memory or a device may be faulty: its kernel log would tell"
@@ -88,6 +92,11 @@ class HardwareFault:
     def fixes(self, case: Case) -> Iterator[Fix]:
         """Away from the node, resume, have it tested."""
         report = self._worst(case)
+        if report is None and (told := fixes_of(self.id, case)):
+            yield from told.values()
+            yield exclude_node(self.id, "")
+            yield resume(case, self.id)
+            return
         finding = case.get("rank_failure")
         node = (report.node if report else "") or str(
             finding.details.get("node", "") if finding else ""

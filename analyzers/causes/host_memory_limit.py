@@ -32,6 +32,9 @@ _SHARED = re.compile(
     re.IGNORECASE,
 )
 
+_NO_HANDLES = re.compile(r"Too many open files|\[Errno 24\]")
+"""Then shared memory could not be opened for want of file handles, not of memory."""
+
 
 @cause
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class HostMemoryLimit:
 
     id: ClassVar[str] = "host_memory_limit"
     explains: ClassVar[tuple[str, ...]] = (
-        "host_oom", "disk_full", "dataloader_worker_died", "orchestration_error",
+        "host_oom", "disk_full", "dataloader_worker_died", "orchestration_error", "rank_failure",
     )  # fmt: skip
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -57,6 +60,8 @@ class HostMemoryLimit:
         if led is not None:
             is_stated = led.details.get("root") == "memory" and led.details.get("kind") == "lost"
             yield case.clue(0.88 if is_stated else 0.5, led.evidence[0], states=is_stated)
+        if found is None and (lost := _lost(case)) is not None:
+            yield case.because(lost, 0.3)
         full = case.get("disk_full")
         if full is not None and full.details.get("place") == "shm":
             yield case.clue(0.88, full.evidence[0], states=True)
@@ -96,7 +101,7 @@ class HostMemoryLimit:
 
     def requests(self, case: Case) -> Iterator[str]:
         """The scheduler's word."""
-        found = case.get("host_oom")
+        found = case.get("host_oom") or _lost(case)
         if found is not None and found.details.get("how") != "states":
             yield (
                 "`sacct -j JOB --format=State,ExitCode,MaxRSS,ReqMem`: OUT_OF_MEMORY means host "
@@ -118,8 +123,19 @@ def _led(case: Case) -> Finding | None:
     return None
 
 
+def _lost(case: Case) -> Finding | None:
+    """A process that vanished; its launcher counts the OOM killer among the reasons."""
+    for finding in case.all("rank_failure"):
+        is_bare = finding.is_alarm and not finding.number("has_own_error")
+        if is_bare and finding.details.get("kind") == "launcher" and finding.number("is_vanished"):
+            return finding
+    return None
+
+
 def _shared(case: Case) -> PlacedEvent | None:
     kinds = (EventKind.EXCEPTION, EventKind.ERROR, EventKind.SIGNAL)
+    if next(matching(case.view, _NO_HANDLES, *kinds), None) is not None:
+        return None
     return next(matching(case.view, _SHARED, *kinds), None)
 
 

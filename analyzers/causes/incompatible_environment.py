@@ -37,6 +37,7 @@ class IncompatibleEnvironment(MessageCause):
         "network_error",
         "exception",
         "job_failed",
+        "rank_failure",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -50,6 +51,14 @@ class IncompatibleEnvironment(MessageCause):
         if failed is not None and failed.is_alarm:
             is_missing = failed.number("exit_code") in (126.0, 127.0)
             yield case.because(failed, 0.8 if is_missing else 0.2)
+        for finding in case.all("rank_failure"):
+            is_silent = finding.is_alarm and not finding.number("has_own_error")
+            is_bare = is_silent and finding.details.get("kind") == "launcher"
+            weight = {"SIGILL": 0.45, "SIGSEGV": 0.2, "SIGABRT": 0.15}.get(
+                str(finding.details.get("signal")), 0.0
+            )
+            if is_bare and weight:
+                yield case.because(finding, weight)
         found = case.get("exception")
         if found is not None and found.number("crash"):
             is_alone = all(f.id in ("exception", "rank_failure") for f in case.findings)

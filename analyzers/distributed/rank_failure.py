@@ -34,6 +34,7 @@ from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .collectives import timeouts
 from .memo import first_of
+from .quotes import as_said
 from .reports import COMMUNICATION, GPU, HARDWARE, LAUNCHER, Report, reports
 from .verdicts import MESSAGE, verdict
 
@@ -72,12 +73,10 @@ class RankFailure:
         gpu = [r for r in found if r.kind in (HARDWARE, GPU, COMMUNICATION)]
         cause = _stated(chosen) or (own.event.title if own else "") or _title_of(gpu)
         severity = self._severity(view, chosen, own)
-        evidence = [
-            failure_evidence(chosen.placed) if chosen.kind != LAUNCHER else chosen.placed.evidence()
-        ]
+        evidence = list(as_said(chosen.placed))
         if own is not None:
             evidence.append(failure_evidence(own))
-        evidence += [r.placed.evidence() for r in gpu[:3]]
+        evidence += [shown for r in gpu[:3] for shown in as_said(r.placed)]
         evidence += [r.placed.evidence() for r in found if isinstance(r.placed, JobEvent)]
         basis = Basis.OBSERVATION
         return Finding(
@@ -96,6 +95,7 @@ class RankFailure:
                 "xid": next((float(r.xid) for r in gpu if r.xid is not None), 0.0),
                 "is_term": float(chosen.is_term),
                 "has_own_error": float(own is not None),
+                "is_vanished": float("OOM killer" in chosen.placed.text),
             },
         )
 

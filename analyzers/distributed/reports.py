@@ -36,13 +36,17 @@ _COMMUNICATION = re.compile(
     r"unhandled (?:system|cuda) error|remote process exited or there was a network error|"
     r"gloo.{0,200}(?:[Cc]onnection (?:closed|reset)|[Rr]ead error|[Ww]rite error|[Cc]onnect)|"
     r"[Cc]onnection closed by (?:remote )?peer|socketProgress|NCCL communicator was aborted|"
-    r"Duplicate GPU detected|H(?:CCL|ccl)\w*.{0,40}(?:error|fail)|HorovodInternalError|"
+    r"H(?:CCL|ccl)\w*.{0,40}(?:error|fail)|HorovodInternalError|"
     r"Rendezvous(?:Connection|Closed|State)Error|"
-    r"(?:server socket|TCPStore|MASTER_PORT|c10d).{0,200}(?:in use|EADDRINUSE|refused|bind)|"
-    r"failed to (?:bind|listen) (?:to|on) .{0,120}in use|Detected mismatch between collectives|"
-    r"DistNetworkError|MPI_ERR_\w+|ncclUniqueId.{0,200}got error|"
-    r"RuntimeError: Address already in use|EADDRINUSE"
+    r"(?:server socket|TCPStore|MASTER_PORT|c10d).{0,200}(?:refused|bind)|"
+    r"Detected mismatch between collectives|"
+    r"DistNetworkError|MPI_ERR_\w+|ncclUniqueId.{0,200}got error"
 )
+_LAUNCHED_WRONG = re.compile(
+    r"(?i:address already in use|only one usage of each socket address)|EADDRINUSE|"
+    r"Duplicate GPU detected"
+)
+"""Messages of the same libraries about how the run was started, not about its connections."""
 _SRUN = re.compile(r"srun: error: (?P<node>\S+): tasks? (?P<task>[\d,\-]+): (?P<how>.+)")
 _EXIT = re.compile(r"(?i)exit(?:ed with)?[ _]?(?:code|status)?[ :=]{1,3}(-?\d{1,4})\b")
 _SIGNAL = re.compile(r"\b(SIG[A-Z]{3,5})\b|on signal (\d{1,2})|KILLED BY SIGNAL: (\d{1,2})")
@@ -137,6 +141,8 @@ def _kind(event: Event, has_assertion: bool) -> str:
         return ""
     if not has_assertion and _GPU.search(said):
         return GPU
+    if _LAUNCHED_WRONG.search(said):
+        return ""
     if event.kind in (EventKind.NCCL, EventKind.EXCEPTION) and _COMMUNICATION.search(said):
         return COMMUNICATION
     return ""

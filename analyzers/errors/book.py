@@ -14,8 +14,10 @@ from importlib import resources
 from typing import Any
 
 from mltd.runs.event import Event, EventKind
+from mltd.runs.events.telling import telling
 
 from ..core.failure import own_frame, raised
+from .quoting import excerpt
 
 REACH = 4000
 """Characters of a message that are looked at; what it is about stands at its beginning."""
@@ -50,6 +52,8 @@ class Entry:
     code: str = ""
     """Must be found in a source line of the traceback."""
     unless: str = ""
+    unless_code: str = ""
+    """Must not be found in a source line of the traceback."""
     scope: str = "failure"
     """failure: what ended the run; unresolved: errors that it may have ended with; any."""
     severity: str = ""
@@ -124,7 +128,7 @@ def _entry(raw: dict[str, Any], listed: dict[str, Any]) -> Entry:
     shared = [one for one in listed.get("fix", ()) if one.get("cause", first) in causes]
     defaults = {"cause": first, **listed.get("defaults", {})}
     fixes = tuple(Advice(**{**defaults, **one}) for one in [*known.pop("fix", ()), *shared])
-    for name in ("pattern", "exception", "code", "unless"):
+    for name in ("pattern", "exception", "code", "unless", "unless_code"):
         if name in known:
             known[name] = _spelled_out(known[name])
     for name in ("examples", "quiet"):
@@ -139,9 +143,9 @@ def match(event: Event) -> Match | None:
         own = own_frame(event)
         inner = [frame for frame in (event.frames[-1:] or ()) if frame is not own]
         codes = tuple(f.code for f in (own, *inner) if f is not None and f.code)
-        said = tuple((kind, message[:REACH]) for kind, message in raised(event))
+        said = tuple((kind, telling(message)[:REACH]) for kind, message in raised(event))
         return _match_raised(said, codes)
-    return _match_text(event.text[:REACH] or event.title)
+    return _match_text(telling(event.text[: 4 * REACH])[:REACH] or event.title)
 
 
 @lru_cache(maxsize=4096)
@@ -185,10 +189,14 @@ def _apply(entry: Entry, kind: str, text: str, codes: tuple[str, ...]) -> Match 
         return None
     if entry.code and not any(compiled(entry.code).search(code) for code in codes):
         return None
+    if entry.unless_code and any(compiled(entry.unless_code).search(code) for code in codes):
+        return None
     start = text.rfind("\n", 0, found.start()) + 1
-    quote = text[start:].strip().partition("\n")[0]
+    line = text[start:].partition("\n")[0]
+    at = start + len(line) - len(line.lstrip())
+    quote = excerpt(line.strip(), found.start() - at, found.end() - at)
     groups = {name: value.strip() for name, value in found.groupdict("").items() if value}
-    return Match(entry, groups, quote[:300])
+    return Match(entry, groups, quote)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:

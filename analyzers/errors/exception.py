@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mltd.runs.event import Event, EventKind
+from mltd.runs.events.telling import announces, first_line, is_table, last_error, table_rows
 
 from ..core.calibration import finding_confidence
 from ..core.failure import (
@@ -37,7 +38,8 @@ from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .book import match
-from .told import is_through
+from .quoting import excerpt
+from .told import is_through, said_before
 
 _CRASH = re.compile(
     r"(?i)segmentation fault|segfault|sigsegv|sigabrt|sigfpe|sigill|\baborted\b|illegal "
@@ -81,6 +83,8 @@ class UncaughtException:
         known = match(event)
         special = known.entry.finding if known is not None else ""
         rule = known.entry.rule if known is not None and special == self.id else ""
+        groups = known.groups if known is not None and rule else {}
+        before = said_before(view, chosen, rule) if rule else None
         own = own_frame(event)
         place = f"{'/'.join(_parts(own.file)[-2:])}:{own.line}" if own is not None else ""
         said = f"{event.exception}: {event.message}"
@@ -90,9 +94,14 @@ class UncaughtException:
             severity=self._severity(view, chosen, is_first=is_first),
             confidence=finding_confidence(Basis.OBSERVATION, 0.95 if event.exception else 0.85),
             basis=Basis.OBSERVATION,
-            evidence=tuple(_evidence(chosen, thrown)),
+            evidence=tuple(
+                dict.fromkeys(
+                    ([before] if before is not None else []) + list(_evidence(chosen, thrown))
+                )
+            ),
             first_step=event.step,
             details={
+                **{f"said_{name}": text for name, text in groups.items()},
                 "rule": rule,
                 "special": special if special != self.id else "",
                 "resource": float(bool(_RESOURCE.search(said[:1000]))),
@@ -106,7 +115,7 @@ class UncaughtException:
                 "said_place": place or "the line that raised it",
                 "said_code": own.code if own is not None else "",
                 "is_own": float(own is not None),
-                "said_quote": event.title,
+                "said_quote": _title(event, "") if event.exception else event.title,
             },
         )
 
@@ -129,7 +138,7 @@ def _is_thrown(event: Event) -> bool:
 def _title(event: Event, place: str) -> str:
     chain = raised(event)
     kind, message = chain[0]
-    line = (message.strip().splitlines() or [""])[0]
+    line = "" if is_table(message) else first_line(message)
     shown = f"{kind.rpartition('.')[2]}: {line}" if kind and line else kind or event.title
     if len(chain) > 1 and event.exception and not event.message.startswith("Caught "):
         shown += f" (then {event.exception.rpartition('.')[2]})"
@@ -140,20 +149,31 @@ def _title(event: Event, place: str) -> str:
 
 def _evidence(chosen: PlacedEvent, thrown: list[PlacedEvent]) -> Iterator[Evidence]:
     event = chosen.event
-    kind, message = raised(event)[0]
-    if event.chain and event.exception:
-        root = (message.strip().splitlines() or [""])[0]
-        yield chosen.evidence(
-            f"{kind}: {root}" if root else kind, message_line(event, root or kind)
-        )
-    else:
-        yield failure_evidence(chosen)
+    yield _said(chosen)
+    if reason := last_error(event.text):
+        yield chosen.evidence(excerpt(reason), message_line(event, reason))
     own = own_frame(event)
     if own is not None:
         quote = f'File "{own.file}", line {own.line}'
         yield chosen.evidence(quote, message_line(event, quote))
     others = [placed for placed in thrown if placed is not chosen]
-    yield from (failure_evidence(placed) for placed in others[:2])
+    yield from (_said(placed) for placed in others[:2])
+
+
+def _said(placed: PlacedEvent) -> Evidence:
+    """The root of a chain of exceptions, as the log has it."""
+    event = placed.event
+    if rows := table_rows(event.text):
+        row, number = rows[-1]
+        return placed.evidence(row, event.line + number)
+    if not event.exception or event.kind is EventKind.WARNING:
+        return failure_evidence(placed)
+    kind, message = raised(event)[0]
+    line = first_line(message)
+    if not line or line.startswith(kind):
+        return placed.evidence(kind, message_line(event, kind))
+    quote = line if announces(message) else f"{kind}: {line}"
+    return placed.evidence(excerpt(quote), message_line(event, line))
 
 
 def _parts(path: str) -> list[str]:

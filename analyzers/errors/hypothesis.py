@@ -32,12 +32,7 @@ class MessageCause:
 
     def clues(self, case: Case) -> Iterator[Clue]:
         """Messages that name this cause."""
-        for finding, entry in self._told(case):
-            weight = entry.causes[self.id]
-            is_first = bool(finding.number("is_first"))
-            is_fatal = bool(finding.number("fatal"))
-            share = 1.0 if is_first or not is_fatal else 0.5
-            yield Clue(weight * share, finding.evidence[0], states=entry.states and share == 1.0)
+        yield from clues_of(self.id, case)
         yield from self.more_clues(case)
 
     def more_clues(self, case: Case) -> Iterator[Clue]:
@@ -46,10 +41,7 @@ class MessageCause:
 
     def issue(self, case: Case) -> str:
         """What the book says about the message."""
-        for finding, entry in self._told(case):
-            if entry.issue and next(iter(entry.causes)) == self.id:
-                return fill(entry.issue, values_in(finding, case))
-        return self.general_issue(case)
+        return issue_of(self.id, case) or self.general_issue(case)
 
     def general_issue(self, case: Case) -> str:
         """The sentence if no message has its own."""
@@ -57,12 +49,7 @@ class MessageCause:
 
     def fixes(self, case: Case) -> Iterator[Fix]:
         """The book's fixes for these messages, then what always helps."""
-        made: dict[str, Fix] = {}
-        for finding, entry in self._told(case):
-            for advice in entry.fixes:
-                if advice.cause == self.id:
-                    fix = _made(advice, self.id, values_in(finding, case))
-                    made.setdefault(fix.change, fix)
+        made = fixes_of(self.id, case)
         for fix in self.general_fixes(case):
             made.setdefault(fix.change, fix)
         yield from list(made.values())[:MOST]
@@ -75,11 +62,41 @@ class MessageCause:
         """What would tell this cause from its rivals."""
         yield from ()
 
-    def _told(self, case: Case) -> Iterator[tuple[Finding, Entry]]:
-        for finding in case.findings:
-            entry = by_rule().get(str(finding.details.get("rule", "")))
-            if entry is not None and self.id in entry.causes:
-                yield finding, entry
+
+def clues_of(cause: str, case: Case) -> Iterator[Clue]:
+    """Messages that name a cause, and how strongly."""
+    for finding, entry in _told(cause, case):
+        is_first = bool(finding.number("is_first"))
+        is_fatal = bool(finding.number("fatal"))
+        share = 1.0 if is_first or not is_fatal else 0.5
+        states = entry.states and share == 1.0
+        yield Clue(entry.causes[cause] * share, finding.evidence[0], states=states)
+
+
+def issue_of(cause: str, case: Case) -> str:
+    """What the book says about the message whose first cause this is; else empty."""
+    for finding, entry in _told(cause, case):
+        if entry.issue and next(iter(entry.causes)) == cause:
+            return fill(entry.issue, values_in(finding, case))
+    return ""
+
+
+def fixes_of(cause: str, case: Case) -> dict[str, Fix]:
+    """The book's fixes against a cause, by what they change."""
+    made: dict[str, Fix] = {}
+    for finding, entry in _told(cause, case):
+        for advice in entry.fixes:
+            if advice.cause == cause:
+                fix = _made(advice, cause, values_in(finding, case))
+                made.setdefault(fix.change, fix)
+    return made
+
+
+def _told(cause: str, case: Case) -> Iterator[tuple[Finding, Entry]]:
+    for finding in case.findings:
+        entry = by_rule().get(str(finding.details.get("rule", "")))
+        if entry is not None and cause in entry.causes:
+            yield finding, entry
 
 
 def values_in(finding: Finding, case: Case) -> dict[str, str]:

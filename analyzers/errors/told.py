@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from mltd.runs.event import EventKind
+from mltd.runs.event import Event, EventKind
+from mltd.runs.events.telling import announces, first_line, last_error
 from mltd.runs.state import RunState, is_terminal
 
 from ..core.calibration import finding_confidence
@@ -17,11 +18,13 @@ from ..core.failure import (
     history,
     message_line,
     own_frame,
+    raised,
     unresolved,
 )
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.view import PlacedEvent, RunView
 from .book import Match, fill, match
+from .quoting import excerpt
 
 _SPEAKING = frozenset(
     {
@@ -129,6 +132,14 @@ def report(view: RunView, identity: str) -> Iterator[Finding]:
         yield _finding(view, one, [], [])
 
 
+def said_before(view: RunView, placed: PlacedEvent, rule: str) -> Evidence | None:
+    """The first error that said the same as an exception that followed it."""
+    ours = [one for one in told(view) if one.match.entry.rule == rule]
+    chosen = next((one for one in ours if one.placed.event is placed.event), None)
+    before = [one for one in ours if chosen is not None and _comes_before(one, chosen)]
+    return _evidence(before[0]) if before else None
+
+
 def _comes_before(one: Told, chosen: Told) -> bool:
     """An error that said the same before it became fatal is the first to say it."""
     return (
@@ -169,20 +180,51 @@ def _finding(view: RunView, one: Told, others: list[Told], before: list[Told]) -
         severity=severity_of(view, one),
         confidence=finding_confidence(Basis.OBSERVATION, 0.95 if one.is_fatal else 0.9),
         basis=Basis.OBSERVATION,
-        evidence=tuple(_evidence(said) for said in (*before, one, *others[:2])),
+        evidence=tuple(
+            dict.fromkeys(
+                [*(_evidence(said) for said in before), *_quotes(one)]
+                + [_evidence(said) for said in others[:2]]
+            )
+        ),
         first_step=event.step,
         details=details,
     )
 
 
 def _evidence(one: Told) -> Evidence:
-    event = one.placed.event
+    event, quote = one.placed.event, one.match.quote
     if event.exception and event.kind is not EventKind.WARNING:
-        message = one.match.quote.partition(": ")[2] or one.match.quote
-        return one.placed.evidence(one.match.quote, message_line(event, message))
-    if one.match.quote and len(event.text.splitlines()) > 1:
-        return failure_evidence(one.placed, one.match.quote)
-    return failure_evidence(one.placed)
+        kind, _, message = quote.partition(": ")
+        is_joined = bool(message) and kind not in event.text
+        if message and not is_joined and announces(event.message):
+            # The type stands far above the line that tells something.
+            is_joined = message[:60] not in event.text.partition("\n")[0]
+        return one.placed.evidence(
+            message if is_joined else quote, message_line(event, message or quote)
+        )
+    if quote and len(event.text.splitlines()) > 1:
+        return failure_evidence(one.placed, quote)
+    return one.placed.evidence(excerpt(failure_line(event)), event.line)
+
+
+def _quotes(one: Told) -> Iterator[Evidence]:
+    """The line that says it; the first of the same message; the exception that led to it."""
+    yield _evidence(one)
+    event = one.placed.event
+    if not event.exception or event.kind is EventKind.WARNING:
+        return
+    said = raised(event)
+    for kind, message in dict.fromkeys((said[0], said[-1])):
+        line = first_line(message)
+        if line and line[:100] not in one.match.quote and not line.startswith("Caught "):
+            yield one.placed.evidence(excerpt(f"{kind}: {line}"), message_line(event, line))
+    if reason := last_error(event.text):
+        yield one.placed.evidence(excerpt(reason), message_line(event, reason))
+
+
+def failure_line(event: Event) -> str:
+    """The line of the log that an event without an exception stands for."""
+    return next((line.strip() for line in event.text.splitlines() if line.strip()), event.title)
 
 
 def severity_of(view: RunView, one: Told) -> Severity:

@@ -49,6 +49,8 @@ _SHARED = re.compile(
     r"|joblib",
     re.IGNORECASE,
 )
+_HANDED_OVER = re.compile(r"</torch_\d")
+"""What data-loader workers hand over in shared memory: `dataloader_worker_died` reports it."""
 _PATH = re.compile(r"['\"](/[^'\"\n]{1,200})['\"]")
 
 
@@ -64,7 +66,7 @@ class DiskFull:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Messages that say so; the writer's own failure where nothing does."""
         grave = (EventKind.EXCEPTION, EventKind.ERROR, EventKind.OOM)
-        stated = list(matching(view, _FULL, *grave))
+        stated = [p for p in matching(view, _FULL, *grave) if not _HANDED_OVER.search(said(p))]
         if not stated:
             stated = list(matching(view, _GAVE_UP, *grave))
         warned = list(matching(view, _FULL, EventKind.WARNING))

@@ -35,7 +35,7 @@ from mltd.runs.schedulers.quoting import size
 from mltd.runs.state import RunState
 
 from ..core.calibration import finding_confidence
-from ..core.failure import failure_evidence, first_failure
+from ..core.failure import failure_evidence, first_failure, uncaught
 from ..core.finding import Basis, Finding, Severity
 from ..core.job_event import job_evidence
 from ..core.registry import analyzer
@@ -47,7 +47,12 @@ _BARE_KILL = re.compile(
     r"^Killed\b|: tasks? \S+: Killed\b|exit(?:ed with)? (?:code|status):? (?:137|-9)\b|"
     r"exit ?code:? -9\b|Signal 9 \(SIGKILL\)|signal: [Kk]illed|Exited by signal 9\b"
 )
-_SENT = re.compile(r"CANCELLED|cancelled|TERM_|PBS|[Pp]reempt|[Ee]vict|Node failure|SIGTERM")
+_CLOSING = re.compile(r"closing signal SIG(?:TERM|INT)")
+_SENT = re.compile(
+    r"CANCELLED|cancelled|TERM_|PBS|[Pp]reempt|[Ee]vict|Node failure|(?<!closing signal )SIGTERM|"
+    r"death signal"
+)
+"""Who may have sent the signal. A launcher that closes the other ranks is no sender."""
 
 
 @analyzer
@@ -68,6 +73,10 @@ class HostOutOfMemory:
             yield self._stated(view, found)
             return
         killed = first_failure(view)
+        if killed is not None and _CLOSING.search(said(killed)):
+            # A launcher closes the other ranks before it says which one died.
+            dead = (p for p in uncaught(view) if _BARE_KILL.search(said(p)))
+            killed = next(dead, killed)
         if killed is not None and self._is_unexplained(view, killed):
             yield self._suspected(view, killed)
 

@@ -37,7 +37,7 @@ _SHAPE = re.compile(r"allocating tensor with shape\[([\d,]+)\](?: and type (\w+)
 _WIDTHS = {"half": 2, "bfloat16": 2, "double": 8, "int64": 8, "int8": 1, "uint8": 1, "bool": 1}
 
 _ON_DEVICE = re.compile(
-    r"(?:CUDA|HIP|XPU|NPU|MLU|MPS backend|GPU|ROCm|CUBLAS|cuda|hip)[\w :]{0,20}? out of memory|"
+    r"(?:CUDA|HIP|XPU|NPU|MLU|MPS backend|GPU|ROCm|CUBLAS|cuda|hip)[\w :]{0,20}?[ :]out of memory|"
     r"CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|"
     r"C(?:UBLAS|UDNN)_STATUS_ALLOC_FAILED|[Oo]ut of memory error on GPU|"
     r"cudaSuccess \(2 vs\. 0\)\s+out of memory|cudaMalloc\b.{0,60}out of memory|"
@@ -51,6 +51,7 @@ _ON_DEVICE = re.compile(
 )
 _LIKELY_DEVICE = re.compile(
     r"torch\.(?:cuda\.)?OutOfMemoryError|^OutOfMemoryError|OOM when allocating tensor|"
+    r"bfc_allocator\S* Ran out of memory trying|"
     r"ResourceExhaustedError.{0,20}failed to allocate memory|"
     r"(?:ran out of memory, retrying batch|recover from OOM in forward)|"
     r"(?:Unable to find a valid cuDNN algorithm|FIND was unable to find an engine)"

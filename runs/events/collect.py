@@ -13,7 +13,7 @@ from .native import collect_faulthandler, collect_native
 from .prefix import rank_of, split_label, strip_header
 from .rule import Collected, EventRule, shorten
 from .samples import collect_sample
-from .stack import HEADER, kind_of, parse_raised
+from .stack import HEADER, is_log_line, kind_of, parse_raised
 from .streams import read_block
 
 _UNBROKEN = re.compile(r"""[^\s"'`(),\uff0c]++""")
@@ -92,7 +92,11 @@ def _fill(template: str, match: re.Match[str], groups: Mapping[str, str]) -> str
 def _collect_traceback(
     rule: EventRule, match: re.Match[str], lines: Sequence[str], index: int, final: bool
 ) -> Collected | None:
-    block = read_block(lines, index, has_header=rule.collector == "traceback")
+    head = ""
+    if "label" in match.re.groupindex:
+        body = split_label(lines[index]).body
+        head = body[: body.index(match["exception"])]
+    block = read_block(lines, index, has_header=rule.collector == "traceback", head=head)
     if block.is_cut and not final:
         return None
     log = EventLog(event for reader in block.readers if (event := reader.event()))
@@ -134,10 +138,13 @@ def _collect_warning(
         end = _end_of_warning(lines, index, label.stream, has_text=bool(message or not category))
         if end < 0 and not final:
             return None
-        end = max(end, index + 1)
+        if end < 0:
+            has_text = bool(message or not category)
+            end = index + 1 if has_text else _end_of_paragraph(lines, index, label.stream)
     texts = [split_label(line).body.rstrip() for line in lines[index:end]]
     if category and not message:
-        message = " ".join(text.strip(" !") for text in texts[1:-1] if text.strip(" !"))
+        below = texts[1:-1] if texts[-1].startswith("  ") else texts[1:]
+        message = " ".join(text.strip(" !") for text in below if text.strip(" !"))
     title = f"{category}: {message}" if category else match[0]
     event = Event(
         rule.kind,
@@ -162,7 +169,21 @@ def _end_of_warning(lines: Sequence[str], index: int, stream: str, *, has_text: 
         is_source = label.body.startswith("  ") and label.body[2:3].strip() != ""
         if is_source and label.stream == stream and "%|" not in label.body:
             return position + 1
-    return index + 1
+    return index + 1 if has_text else _end_of_paragraph(lines, index, stream)
+
+
+def _end_of_paragraph(lines: Sequence[str], index: int, stream: str) -> int:
+    """Index after the text of a warning that begins on the line below and has no source line."""
+    for position in range(index + 1, min(len(lines), index + _MOST_WARNING_LINES)):
+        label = split_label(lines[position])
+        is_other = label.stream != stream or not label.body.strip() or is_log_line(label.body)
+        if (
+            is_other
+            or HEADER.search(label.body)
+            or parse_raised(label.body.strip(), is_after_stack=False)
+        ):
+            return position
+    return min(len(lines), index + _MOST_WARNING_LINES)
 
 
 def _collect_level(

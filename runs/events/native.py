@@ -30,7 +30,9 @@ def _run(
     texts, end = [split_label(lines[index]).body], index + 1
     for position in range(index + 1, min(len(lines), index + _MOST_LINES)):
         label = split_label(lines[position])
-        if label.stream != stream or not pattern.match(label.body):
+        # What NCCL names as the reason stands alone on the line below.
+        is_reason = texts[-1].strip() == "Last error:"
+        if label.stream != stream or not (is_reason or pattern.match(label.body)):
             return texts[: end - index], end
         texts.append(label.body)
         if label.body.strip():

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 _RANK = re.compile(
     r"""
-      \[(?:rank|Rank|RANK)[ :]{0,2}(?P<rank>\d{1,6})\]:?
-    | \[default(?P<default>\d{1,6})\]:
+      \[(?:rank|Rank|RANK)[ :=]{0,2}(?P<rank>\d{1,6})\]:?
+    | \[(?:default|trainer|worker)(?P<default>\d{1,6})\]:
     | \[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:err|out)>:
+    | \[\d{1,6},mpirank:(?P<algo>\d{1,6}),[^\]\s]{1,60}\]<std(?:err|out)>:
+    | [Rr]ank\ ?(?P<bare>\d{1,6}):\ (?=\S)
     | (?P<srun>\d{1,6}):\ (?=\S|\ )
     | \((?:worker|rank)[ =]?(?P<worker>\d{1,6})\)
     | \([^()\s]{0,80}\ ?pid=(?P<pid>\d{1,9})(?:,\ ip=[^()]{1,60})?\)\ ?
@@ -17,6 +19,10 @@ _RANK = re.compile(
     """,
     re.VERBOSE,
 )
+_STAMP = re.compile(
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?\s{1,4}"
+)
+"""What a container's log puts in front of everything, the label of the rank included."""
 _RANK_INSIDE = re.compile(r"\b[Rr]ank[ :=]?(?P<rank>\d{1,6})\b")
 
 
@@ -25,22 +31,24 @@ class Labelled:
     """A line without the label that says which process wrote it."""
 
     stream: str
-    """The label as written, empty where there is none."""
+    """The label as written, without a time before it; empty where there is none."""
     rank: int | None
     body: str
 
 
 def split_label(line: str) -> Labelled:
     """Take rank labels off the front of a line, however often they were put there."""
-    position, rank = 0, None
+    stamp = _STAMP.match(line)
+    start = stamp.end() if stamp and _RANK.match(line, stamp.end()) else 0
+    position, rank = start, None
     while found := _RANK.match(line, position):
         group = found.lastgroup
-        if group == "srun" and position:
+        if group == "srun" and position > 0:
             break
         if group not in ("pid", None) and rank is None:
             rank = int(found[group])
         position = found.end()
-    return Labelled(line[:position], rank, line[position:])
+    return Labelled(line[start:position], rank, line[position:])
 
 
 def rank_of(line: str) -> int | None:

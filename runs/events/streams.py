@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .prefix import split_label
-from .stack import HEADER
+from .stack import HEADER, parse_frame
 from .traceback import TracebackReader
 
 MOST_LINES = 3000
@@ -32,11 +32,18 @@ class Block:
         return max(reader.last for reader in self.readers) + 1
 
 
-def read_block(lines: Sequence[str], index: int, *, has_header: bool = True) -> Block:
-    """Read from a header (or, without one, a stray frame) to the end of what it began."""
+def read_block(
+    lines: Sequence[str], index: int, *, has_header: bool = True, head: str = ""
+) -> Block:
+    """Read from a header (or, without one, a stray frame) to the end of what it began.
+
+    `head` is what stands between the label and an exception that has no header.
+    """
     label = split_label(lines[index])
     follow = lines[index + 1] if index + 1 < len(lines) else ""
     shape = _shared_prefix(label.body, follow, label.stream) if has_header else None
+    if head:
+        shape = _shape_of(head)
     reader = _open_reader(lines[index], index, shape, has_header=has_header)
     block = Block([reader])
     if label.stream:
@@ -56,7 +63,7 @@ def _open_reader(
     header = HEADER.search(body)
     before = body[: header.start()] if header else body[: len(body) - len(body.lstrip(" "))]
     indent = len(before) if not before.strip() else 0
-    if header is None:
+    if header is None and parse_frame(body):
         indent = max(0, indent - 2)
     reader = TracebackReader(index, indent=indent, rank=label.rank)
     if has_header:
@@ -72,10 +79,13 @@ def _shared_prefix(body: str, follow: str, stream: str) -> re.Pattern[str] | Non
     head = body[: header.start()] if header else ""
     if not head.strip() or len(head) > 300:
         return None
-    shape = re.compile(r"\d+".join(re.escape(part) for part in re.split(r"\d+", head)))
-    if not follow.startswith(stream) or not shape.match(follow[len(stream) :]):
-        return None
-    return shape
+    shape, below = _shape_of(head), split_label(follow)
+    return shape if below.stream == stream and shape.match(below.body) else None
+
+
+def _shape_of(head: str) -> re.Pattern[str]:
+    """What lines have in front that differ from another only in numbers there."""
+    return re.compile(r"\d+".join(re.escape(part) for part in re.split(r"\d+", head)))
 
 
 def _read_plain(

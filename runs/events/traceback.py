@@ -20,6 +20,7 @@ from .stack import (
     parse_raised,
     undouble,
 )
+from .telling import announces, first_line
 
 _MOST_NOISE = 8
 """Foreign lines in a row that a stack may hold before it counts as cut off."""
@@ -27,6 +28,8 @@ _MOST_BLANKS = 6
 _MOST_PROSE = 20
 """Unindented lines that a message may hold."""
 _MOST_TEXT = 100_000
+_MOST_CHAIN = 1000
+"""Characters of an exception that another one followed."""
 _BOX = tuple("│┃╭╰╮╯└├")
 _GARBLED = re.compile(
     r"(?P<type>[A-Z][A-Za-z]{0,80}?(?:Error|Exception)|KeyboardInterrupt)(?=\W|$|[A-Z])"
@@ -56,8 +59,13 @@ class _Raised:
 
     @property
     def title(self) -> str:
-        first = next((line for line in self.message if line.strip()), "")
-        return shorten(f"{self.type}: {first}" if first else self.type)
+        return shorten(self.said)
+
+    @property
+    def said(self) -> str:
+        """Type and the line that tells most, whole: the reason often stands at its end."""
+        first = first_line("\n".join(self.message))
+        return f"{self.type}: {first}"[:_MOST_CHAIN] if first else self.type
 
 
 class TracebackReader:
@@ -77,6 +85,8 @@ class TracebackReader:
         self._skipped = 0
         self._prose = 0
         self._ruler = ""
+        self._is_long = False
+        """The message goes on after blank lines."""
 
     @property
     def is_closed(self) -> bool:
@@ -160,6 +170,7 @@ class TracebackReader:
     def _begin_message(self, raised: _Raised, kind: str, message: str) -> None:
         raised.type = kind
         raised.message = [message]
+        self._is_long = announces(message)
         self._skipped = self._prose = 0
         is_table = kind.endswith("ChildFailedError") and not message
         self._state = _State.TABLE if is_table else _State.MESSAGE
@@ -177,11 +188,18 @@ class TracebackReader:
             self._state = _State.STACK
             return True
         is_indented = text.startswith(("    ", "\t"))
-        if HEADER.search(text) or (self._state is _State.GAP and not is_indented):
+        if HEADER.search(text):
             return False
-        previous = raised.message[-1] if self._state is _State.MESSAGE else ""
-        if not continues_message(previous, text) or (parse_frame(text) and not raised.is_original):
+        if self._is_long:
+            if is_log_line(text):
+                return False
+        elif self._state is _State.GAP and not is_indented:
             return False
+        else:
+            previous = raised.message[-1] if self._state is _State.MESSAGE else ""
+            is_foreign = parse_frame(text) is not None and not raised.is_original
+            if is_foreign or not continues_message(previous, text):
+                return False
         self._prose += not text.startswith((" ", "\t"))
         if self._prose > _MOST_PROSE:
             return False
@@ -196,6 +214,11 @@ class TracebackReader:
             return True
         if not text.strip() or CHAIN.search(text):
             return None
+        if not self._skipped and (found := parse_raised(text, is_after_stack=False)):
+            # A log that was cut to what matters: the frames are left out.
+            self._raised.append(_Raised())
+            self._begin_message(self._raised[-1], *found)
+            return True
         return self._skip(3)
 
     def _in_table(self, text: str) -> bool | None:
@@ -254,7 +277,7 @@ class TracebackReader:
             exception=top.type,
             message=message[:_MOST_TEXT],
             frames=tuple(frames),
-            chain=tuple(one.title for one in chain),
+            chain=tuple(one.said for one in chain),
         )
         if self._ruler:
             describe_child_failure(event)

@@ -187,9 +187,6 @@ def test_an_assertion_on_the_device_is_not_taken_for_an_illegal_access() -> None
     [
         ("RuntimeError: NCCL error in: ../ProcessGroupNCCL.cpp:825, unhandled system error, NCCL "
          "version 2.7.8", 0.8),
-        ("RuntimeError: The server socket has failed to listen on any local network address. The "
-         "server socket has failed to bind to [::]:29500 (errno: 98 - Address already in "
-         "use).", 0.8),
         ("RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:598] Connection closed by "
          "peer [10.0.0.1]:5432", 0.2),
         ("ncclRemoteError: A call failed possibly due to a network error or a remote process "
@@ -210,7 +207,10 @@ def test_a_taken_port_gets_another_one() -> None:
         "The server socket has failed to bind to [::]:29511 (errno: 98 - Address already in use)."
     )
     told = tell(f"RuntimeError: {said}")
-    assert "29511" in cause(told, "communication_failure").fixes[0].change
+    assert severity(told, "rank_failure") is None
+    assert severity(told, "config_error") is Severity.CRITICAL
+    assert "29511" in cause(told, "bad_config").fixes[0].change
+    assert not [one for one in told.root_causes if one.id == "communication_failure"]
 
 
 def test_a_peer_that_closes_the_connection_after_an_error_adds_nothing() -> None:
@@ -228,3 +228,93 @@ def test_workers_that_were_restarted_are_no_alarm() -> None:
     more = [f"step {step} | loss 0.5 | lr 1e-4" for step in range(38, 60)]
     lines = torchrun(1, -9, "Signal 9 (SIGKILL) received by PID 102")
     assert alarms(tell(*lines, *more)) == set()
+
+
+CHILD = (
+    "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: {}) local_rank: 0 "
+    "(pid: 33) of binary: /usr/bin/python"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "first", "most"),
+    [
+        (1, "code_bug", 0.3),
+        (-6, "code_bug", 0.3),
+        (-11, "code_bug", 0.3),
+        (-9, "host_memory_limit", 0.5),
+    ],
+)
+def test_an_exit_code_alone_gives_a_doubtful_cause_and_a_request(
+    code: int, first: str, most: float
+) -> None:
+    told = tell(
+        "WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 34 closing signal "
+        "SIGTERM",
+        CHILD.format(code),
+    )
+    assert severity(told, "rank_failure") is Severity.CRITICAL
+    assert finding(told, "rank_failure").evidence[0].quote == CHILD.format(code)
+    assert told.root_causes[0].id == first
+    assert 0.05 < told.root_causes[0].confidence <= most
+    asked = " ".join(told.root_causes[0].requests)
+    assert ("sacct" if code == -9 else "the output of local rank 0 itself") in asked
+
+
+def test_a_kill_after_the_launcher_was_told_to_stop_is_no_lack_of_memory() -> None:
+    told = tell(
+        "W0409 07:28:49.530000 13 torch/distributed/elastic/agent/server/api.py:719] Received 15 "
+        "death signal, shutting down workers",
+        CHILD.format(-9),
+    )
+    assert all(one.id != "host_memory_limit" for one in told.root_causes)
+
+
+def test_the_reason_that_nccl_names_is_quoted() -> None:
+    told = tell(
+        "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:268, remote process "
+        "exited or there was a network error, NCCL version 2.21.5",
+        "ncclRemoteError: A call failed possibly due to a network error.",
+        "Last error:",
+        "socketProgressOpt: Call to recv from 10.0.0.3<33759> failed : Connection reset by peer",
+    )
+    quotes = [one.quote for one in finding(told, "rank_failure").evidence]
+    assert any(str(quote).startswith("socketProgressOpt: Call to recv") for quote in quotes)
+
+
+def test_how_a_rank_ended_is_quoted_from_the_table() -> None:
+    told = tell(
+        "Traceback (most recent call last):",
+        '  File "/usr/bin/torchrun", line 8, in <module>',
+        "    sys.exit(main())",
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+        "==================================",
+        "train.py FAILED",
+        "----------------------------------",
+        "Failures:",
+        "  <NO_OTHER_FAILURES>",
+        "----------------------------------",
+        "Root Cause (first observed failure):",
+        "[0]:",
+        "  host      : n1",
+        "  rank      : 2 (local_rank: 2)",
+        "  exitcode  : -11 (pid: 77)",
+        "  error_file: <N/A>",
+        "  traceback : Signal 11 (SIGSEGV) received by PID 77",
+        "==================================",
+    )
+    quotes = [one.quote for one in finding(told, "rank_failure").evidence]
+    assert quotes[:2] == [
+        "exitcode  : -11 (pid: 77)",
+        "traceback : Signal 11 (SIGSEGV) received by PID 77",
+    ]
+
+
+def test_a_lost_connection_is_not_blamed_on_the_code() -> None:
+    told = tell(
+        "Traceback (most recent call last):",
+        '  File "/w/train.py", line 30, in main',
+        "    dist.barrier()",
+        "torch.distributed.elastic.rendezvous.api.RendezvousClosedError",
+    )
+    assert told.root_causes[0].id == "communication_failure"

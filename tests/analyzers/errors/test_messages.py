@@ -92,3 +92,26 @@ def test_a_rate_that_yaml_took_for_text_is_a_config_error() -> None:
     found = diagnosis_of(text, lr="1e-4")
     assert found.root_causes[0].id == "bad_config"
     assert "1e-4" in found.root_causes[0].fixes[0].change
+
+
+DATA = [(one["cause"], one["said"]) for one in MESSAGES["data"]]
+
+
+@pytest.mark.parametrize(("cause", "said"), DATA, ids=lambda text: str(text)[:50])
+def test_data_that_cannot_be_read_is_blamed_and_not_the_code(cause: str, said: str) -> None:
+    found = diagnosis_of("step 1 loss 2.5\n" + traceback(said))
+    assert alarms(found) == ["exception"]
+    assert found.root_causes[0].id == cause
+    assert len(found.root_causes[0].fixes) >= 2
+    assert found.root_causes[0].requests
+
+
+CODE = [(one["words"], one["said"]) for one in MESSAGES["code"]]
+
+
+@pytest.mark.parametrize(("words", "said"), CODE, ids=lambda text: str(text)[:50])
+def test_a_bug_that_is_known_is_explained(words: str, said: str) -> None:
+    found = diagnosis_of("step 1 loss 2.5\n" + traceback(said))
+    assert alarms(found) == ["exception"]
+    assert found.root_causes[0].id == "code_bug"
+    assert words in found.root_causes[0].issue
