@@ -22,6 +22,7 @@ from ..core.registry import cause
 from ..distributed.remedies import exclude_node, resume
 from ..distributed.reports import BAD_XIDS, GPU, HARDWARE, SOFTWARE_XIDS, Report, reports
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
+from ..resources.measures import curves_of
 
 _MEANING = {
     48: "an uncorrectable error in GPU memory",
@@ -45,7 +46,9 @@ class HardwareFault:
     """Weighs the driver's codes; without one it is a guess."""
 
     id: ClassVar[str] = "hardware_fault"
-    explains: ClassVar[tuple[str, ...]] = ("rank_failure", "nccl_timeout", "exception", "stall")
+    explains: ClassVar[tuple[str, ...]] = (
+        "rank_failure", "nccl_timeout", "exception", "stall", "straggler", "throughput_drop",
+    )  # fmt: skip
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
@@ -64,16 +67,37 @@ class HardwareFault:
             elif report.kind == GPU:
                 is_likely = bool(_LIKELY.search(report.placed.text))
                 yield case.clue(0.35 if is_likely else 0.2, shown)
+        yield from self._slow(case)
         for finding in case.all("rank_failure"):
             is_bare = finding.is_alarm and not finding.number("has_own_error")
             if is_bare and finding.details.get("signal") in ("SIGSEGV", "SIGBUS", "SIGILL"):
                 yield case.because(finding, 0.2)
+
+    @staticmethod
+    def _slow(case: Case) -> Iterator[Clue]:
+        """One device that is slower than its sisters, or all since a moment; not their data."""
+        behind, slower = case.get("straggler"), case.get("throughput_drop")
+        waits = next(iter(curves_of(case.view, "data_time")), None)
+        if behind is not None and behind.is_alarm:
+            yield case.clue(0.5, behind.evidence[0])
+        elif slower is not None and slower.is_alarm and not slower.number("gradual"):
+            yield case.clue(0.25, slower.evidence[0])
+            if waits is not None and not case.has("dataloader_bound"):
+                yield case.clue(0.2, waits.evidence(len(waits) - 1))
 
     def issue(self, case: Case) -> str:
         """One sentence with code, meaning and place."""
         report = self._worst(case)
         if report is None and (said := issue_of(self.id, case)):
             return said
+        behind = case.get("straggler")
+        if report is None and behind is not None:
+            return (
+                f"the device or node of rank {behind.number('rank'):g} is slower than the others: "
+                "heat, a power limit, a neighbour, or a fault"
+            )
+        if report is None and case.has("throughput_drop"):
+            return "the device got slower: heat, a power limit, or a neighbour on the node"
         where = f" on {report.node}" if report is not None and report.node else ""
         if report is None:
             return "the machine's memory or a device may be faulty: its kernel log would tell"

@@ -55,6 +55,9 @@ class WrongLoss:
         climbing = climbs_from_the_start(case)
         if climbing is not None:
             yield Clue(0.65, climbing)
+        for finding in case.all("not_learning"):
+            if finding.number("worse"):
+                yield case.because(finding, 0.5)
         for placed in case.view.events:
             if "Using a target size" in placed.text:
                 yield Clue(0.8, placed.evidence())

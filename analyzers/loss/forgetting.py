@@ -2,14 +2,16 @@
 
 What it sees: an accuracy (or a loss) of one task, domain or of the validation set that had become
     good, then falls back by more than half of what was won and stays there, while the training
-    loss is as low as ever.
+    loss is as low as ever; an old task that gets worse and worse while a new one is learned.
 Why it matters: the newest data overwrite what the older taught; the final model does only the
     last task.
 Fires on:
     task1/val_accuracy: 0.1>0.95*10 0.9 0.5 0.2 0.1 0.1 0.12 ; train/loss: (2>0.1~0.01*80)*2
     val_accuracy: 98 99 99 1 0 0 ; train/loss: 2>0.02~0.001*60 3>0.05~0.001*60
     val_loss: 0.5>0.2*8 0.5 0.52~0.01*8 ; train/loss: 1>0.15~0.005*60 0.3>0.15~0.005*60
+    old_loss: 4.2 4.6>5.6*14 ; train/loss: 4.4>1.1~0.02*60
 Stays quiet:
+    old_loss: 1.19 1.21 1.22 1.225 1.23 1.226 ; train/loss: 1.85>1.65~0.05*60
     val_loss: 0.5>0.2*8 0.2>0.5*8 ; train/loss: 1>0.05~0.005*120
     task1/val_accuracy: 0.1>0.95*10 0.94*6 ; train/loss: 2>0.1~0.01*160
 Try next: mix old data back in (replay 10-20 %), lower the learning rate for the new task, or
@@ -150,11 +152,11 @@ class Forgetting:
 
 
 def _is_sudden(losses: Floats, best: int) -> bool:
-    """Half again as much as at its best, and most of that came within two evaluations."""
+    """A quarter above its best or more, and most of that came within two evaluations."""
     low = float(losses[best])
     rise = float(np.median(losses[-3:])) - low
     soon = losses[best + 1 : best + 3]
-    if rise < 0.5 * abs(low) or len(soon) == 0:
+    if rise < 0.25 * abs(low) or len(soon) == 0:
         return False
     return float(np.max(soon)) - low > 0.6 * rise
 

@@ -3,14 +3,20 @@
 What it sees: after enough steps, the last windows within three percent of the first values, no
     slope beyond chance, and no other outcome that improves. Warm-up, objectives that are not
     meant to fall, and logs that begin in the middle of a training are left alone. A few epochs are
-    enough where loss and accuracy are those of a guess among the same number of classes.
+    enough where loss and accuracy are those of a guess among the same number of classes. A loss
+    that moves little at a small rate may be that of tuned weights, and is information. An agent
+    that earns less than at first, or whose actions stay random, has not learned either.
 Why it matters: the gradient does not reach the parameters, or there is nothing to learn in what
     the model is shown; more steps will not help.
 Fires on:
     train/loss: 2.303~0.02*400
     train/loss: 2.303~0.01*200 ; train/accuracy: 0.1~0.01*20 ; config: num_classes=10, lr=0.1
     train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 0.002*240
+    exploration_rate: 1>0.9*10 0.9*40 ; reward: 17~2*50
+    reward: -0.3>-1*10 -1~0.02*40
 Stays quiet:
+    exploration_rate: 1>0.55*50 ; reward: 17>30~2*50
+    train/loss: 1.8~0.12*80 ; lr: 0.0001*80
     train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 2e-5*240
     train/loss: 2.303>1.9~0.02*400
     train/loss: 2.303~0.02*8
@@ -75,6 +81,7 @@ class NotLearning:
         """Judge the primary loss once the run had a chance to learn."""
         yield from self._policy(view)
         yield from self._exploring(view)
+        yield from self._worse_than_at_first(view)
         curve = view.curve("train/loss")
         if (
             curve is None
@@ -147,6 +154,30 @@ class NotLearning:
             ),
             first_step=reward.step(0),
             details={"random": 1.0},
+        )
+
+    def _worse_than_at_first(self, view: RunView) -> Iterator[Finding]:
+        """An agent that earns less than before it had learned anything."""
+        reward = view.curve("reward")
+        shape = shape_of(reward) if reward is not None else None
+        if reward is None or shape is None or len(reward) < 30 or not begins_at_start(reward):
+            return
+        few = max(2, len(shape.levels) // 5)
+        begin, end = float(np.median(reward.y[:3])), float(np.median(shape.levels[-few:]))
+        best = float(np.max(shape.levels[few:]))
+        spread = max(6 * shape.error, 0.2 * abs(begin), 1e-12)
+        if begin - end < spread or best > begin + 0.5 * (begin - end):
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{reward.name} fell from {begin:.4g} to {end:.4g} and was never better: the "
+            "agent does worse than before it learned",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.8),
+            basis=Basis.OBSERVATION,
+            evidence=(reward.evidence(0, len(reward) - 1),),
+            first_step=reward.step(0),
+            details={"random": 1.0, "worse": 1.0},
         )
 
     def _exploring(self, view: RunView) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from ..core.view import PlacedEvent, RunView
 REACH = 32
 """Points on each side that are compared."""
 _STEP = re.compile(r"(?i)(?:step|iter(?:ation)?|checkpoint|ckpt)[s=_ :-]{0,3}(?P<step>\d{1,12})")
+_LOADED = re.compile(r"(?i)\b(?:loaded|restored|resumed|loading|restoring) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ def boundaries(view: RunView, curve: Curve, least: int = 6) -> list[Boundary]:
             f"the counter went back from {restart.reached:.10g} to {restart.resumed:.10g}"
         )
         found[restart.at] = Boundary(restart.at, old, overlaps, (said,))
-    for placed in view.events_of(EventKind.RESTART):
+    loaded = [e for e in view.events_of(EventKind.CHECKPOINT) if _LOADED.search(e.text)]
+    for placed in (*view.events_of(EventKind.RESTART), *loaded):
         position = _position(view, curve, placed)
         if not least <= position < len(curve) - 3 or any(abs(position - at) <= 2 for at in found):
             continue

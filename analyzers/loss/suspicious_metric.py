@@ -3,14 +3,18 @@
 What it sees: accuracies outside of their range, perplexities below 1, negative scores that have
     none; a validation metric that is the same to the last digit in every evaluation while the
     loss moves; a validation loss many times the training loss from the first evaluation on; a
-    classification loss that stops exactly at the floor of a softmax applied twice.
+    classification loss that stops exactly at the floor of a softmax applied twice; text that is
+    foretold without error early on, or a first loss above that of any guess.
 Why it matters: decisions rest on these numbers; a wrong one hides what the model really does.
 Fires on:
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
     train/loss: 2.3>0.1~0.01*300 ; val/loss: 2.4 2.5 2.45 2.5 2.4 2.45
     train/loss: 2.3>1.48*200 1.465*200 ; accuracy: 0.2>0.99*40 ; config: num_classes=10
     train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
+    train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
+    train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
 Stays quiet:
+    train/loss: 4.5>0.05*20 0.003*80 ; step_time: 0.9~0.02*100
     train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 55 61 67 72 75 ; val/loss: 2 1.5 1.2 1.0 0.8
 Try next: recompute the metric by hand on a hundred samples; evaluate training samples through the

@@ -1,10 +1,10 @@
 """mode_collapse: the model's outputs have lost their variety.
 
 What it sees: generated samples in the log that repeat one token; a logged share of the most
-    common prediction over 0.9, or distinct-n under 0.2; a discriminator that wins while the
-    generator's loss rises, a generator that reaches few modes; a policy whose entropy falls below
-    a tenth before it has learned; a latent code with no divergence; embeddings that lose their
-    spread. Only what still holds at the end counts: an untrained model stammers, too.
+    common prediction or expert over 0.9, or distinct-n under 0.2; a discriminator that wins while
+    the generator's loss rises, a generator that reaches few modes; a policy whose entropy falls
+    below a tenth before it has learned; a latent code with no divergence; embeddings that lose
+    their spread. Only what still holds at the end counts: an untrained model stammers, too.
 Why it matters: the loss may look fine, yet nothing that such a model produces can be used.
 Fires on:
     train/loss: 4>2~0.05*200 ; log: sample: the king of | sample: ::::::::: | sample: :::::::::::
@@ -12,6 +12,8 @@ Fires on:
     d_loss: 1.2>0.01*100 0.01*100 ; g_loss: 0.8>6*100 6>9*100
     entropy: 1.1>0.02*20 0.01*180 ; reward: 3~1*200
     z_std: 0.06>0.004*20 0.004*60 ; train/loss: 0.02>0.0001*80
+    expert_max_share: 0.3 0.8 1*48 ; train/loss: 2.4>0.07~0.01*50
+    router_entropy: 1.4 0.4 0.01*48 ; train/loss: 2.4>0.07~0.01*50
 Stays quiet:
     z_std: 1>0.05*80 ; kl: 0>12*80 ; train/loss: 90>40*80
     train/loss: 4>2~0.05*200 ; log: sample: eeeeeeeeeee | sample: the king of heaven and earth

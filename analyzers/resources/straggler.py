@@ -21,6 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
 from mltd.runs.roles import normalise
 from mltd.runs.series import Series
 
@@ -39,7 +40,9 @@ _RATE = re.compile(
 )
 _NO_STEP = re.compile(r"\b(?:eval|val|valid|test|total|elapsed|eta|wall|util\w*|temp\w*)\b")
 _PARTS = 5
-"""Parts of the run in most of which the rank must be slow."""
+"""Parts of the run that are looked at,"""
+_LAST = 2
+"""and how many of the last ones the rank must be slow in."""
 
 
 @analyzer
@@ -84,16 +87,30 @@ class Straggler:
         else:
             usual, needed = np.median(table, axis=0), np.log(self.least_factor)
         behind = table - usual
-        worst = int(np.argmax(np.median(behind, axis=1)))
-        excess = float(np.median(behind[worst]))
+        # It may have begun in the middle, but must last.
+        lately = behind[:, -_LAST:]
+        worst = int(np.argmax(lately.min(axis=1)))
+        excess = float(lately[worst].min())
         late = behind[worst] > 0.6 * needed
         others = np.delete(behind, worst, axis=0)
         wobble = float(np.median(np.abs(others))) if len(parts) > 2 else 0.0
-        # It may have begun in the middle, but must last.
-        if excess < max(needed, 4.0 * wobble) or late.sum() < _PARTS - 2 or not late[-1]:
+        if excess < max(needed, 4.0 * wobble) or not late[-_LAST:].all():
             return None
         rank = list(parts)[worst]
         return self._report(name, ranks, rank, float(np.exp(min(excess, 50.0))), late)
+
+    @staticmethod
+    def _begins(curve: Curve, ranks: dict[int, Curve], rank: int, part: int) -> int:
+        """The first point of the part before from which on it is behind the others."""
+        if part == 0:
+            return 0
+        first = (part - 1) * len(curve) // _PARTS
+        places = np.asarray(curve.x[first:][:4096])
+        others = [_pace(other, places) for number, other in ranks.items() if number != rank]
+        ratio = _pace(curve, places) / np.median(np.stack(others), axis=0)
+        late = float(np.median(ratio[-max(8, len(ratio) // 2) :]))
+        calm = np.flatnonzero(np.abs(np.log(ratio)) < 0.5 * abs(np.log(late)))
+        return first + (int(calm[-1]) + 1 if len(calm) and calm[-1] + 1 < len(ratio) else 0)
 
     def _report(
         self,
@@ -107,7 +124,7 @@ class Straggler:
         medians = {number: _middle(other) for number, other in ranks.items()}
         usual = float(np.median([m for n, m in medians.items() if n != rank]))
         part = 0 if late.all() else int(np.flatnonzero(~late)[-1]) + 1
-        start = part * len(curve) // _PARTS
+        start = self._begins(curve, ranks, rank, part)
         return Finding(
             id=self.id,
             title=f"rank {rank} is slower than the other {len(ranks) - 1}: {name} "
@@ -126,6 +143,12 @@ class Straggler:
             first_step=curve.step(start),
             details={"rank": float(rank), "factor": factor, "ranks": float(len(ranks))},
         )
+
+
+def _pace(curve: Curve, places: Floats) -> Floats:
+    """What a rank took at some steps."""
+    at = np.clip(np.searchsorted(curve.x, places), 0, len(curve) - 1)
+    return np.asarray(curve.y[at])
 
 
 def _middle(curve: Curve) -> float:

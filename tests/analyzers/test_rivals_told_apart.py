@@ -181,3 +181,94 @@ def test_a_summary_behind_a_star_is_of_the_validation() -> None:
     roles = {s.role: s for s in run.series if s.role}
     assert len(roles["val/accuracy"]) == 4
     assert float(roles["train/accuracy"].values.min()) >= 90
+
+
+def test_a_loss_that_climbs_evenly_from_the_start_has_the_wrong_sign() -> None:
+    told = judged(train__loss=noisy(np.linspace(4.5, 160, 60), 0.01))
+    assert best(told) == "wrong_loss"
+    assert "sign" in told.root_causes[0].issue
+
+
+def test_a_loss_that_is_thrown_about_from_the_start_is_the_rate() -> None:
+    wild = noisy(np.geomspace(4.5, 160, 60), 0.9)
+    assert best(judged(train__loss=[abs(value) + 1 for value in wild])) != "wrong_loss"
+
+
+def test_a_tiny_rate_is_blamed_before_the_labels() -> None:
+    log = "\n".join(
+        ['config: {"lr": 1e-05, "optimizer": "adamw", "batch_size": 32, "num_classes": 8}']
+        + [f"step {n * 20} loss {value:.4f}" for n, value in enumerate(level(2.081, 40, 0.003))]
+    )
+    assert best(diagnose(read_log(log))) == "lr_too_low"
+
+
+def test_training_that_is_far_worse_than_validation_speaks_of_its_labels() -> None:
+    told = judged(
+        train__loss=[*fall(2.1, 1.9, 20), *level(1.88, 60, 0.01)],
+        train__accuracy=[*noisy(np.linspace(0.3, 0.49, 20)), *level(0.49, 60, 0.01)],
+        val__accuracy=[*noisy(np.linspace(0.7, 0.95, 20)), *level(0.95, 60, 0.01)],
+    )
+    assert best(told) == "corrupt_labels"
+    finding = next(f for f in told.findings if f.id == "underfitting")
+    assert finding.is_alarm
+    assert "the training set is the worse" in finding.title
+
+
+def test_a_slow_rank_is_found_by_the_unit_of_its_times_and_where_it_began() -> None:
+    lines = []
+    for step in range(0, 400, 5):
+        for rank in range(4):
+            taken = 190.0 * (1.6 if rank == 2 and step >= 210 else 1.0) + (step * 7 + rank) % 5
+            lines.append(f"[rank {rank}] step {step}/400 compute {taken:.1f} ms")
+    told = diagnose(read_log("\n".join(lines) + "\n"))
+    (finding,) = [f for f in told.findings if f.id == "straggler"]
+    assert finding.details["rank"] == 2
+    assert finding.first_step == pytest.approx(210, abs=10)
+    assert best(told) == "hardware_fault"
+
+
+def test_a_rate_that_begins_anew_where_a_checkpoint_was_loaded() -> None:
+    rates = [0.03 * (1 - n / 100) for n in range(80)]
+    rows = [
+        f"step {n * 10} loss {2 / (1 + n / 20):.4f} lr {rate:.6f}" for n, rate in enumerate(rates)
+    ]
+    rows.append("Loaded checkpoint checkpoints/last.pt (epoch 4 @ 790 updates)")
+    rows += [
+        f"step {n * 10} loss 0.41 lr {0.03 * (1 - (n - 80) / 100):.6f}" for n in range(80, 100)
+    ]
+    told = diagnose(read_log("\n".join(rows) + "\n"))
+    assert any(f.id == "lr_anomaly" and f.is_alarm for f in told.findings)
+
+
+def test_a_policy_that_is_certain_and_right_has_not_collapsed() -> None:
+    entropy = [*fall(1.38, 0.05, 12), *level(0.03, 48)]
+    won = [*noisy(np.linspace(-0.5, 0.95, 12), 0.01), *level(0.95, 48, 0.003)]
+    lost = [*noisy(np.linspace(0.5, 0.1, 12), 0.01), *level(0.1, 48, 0.03)]
+    told = judged(entropy=entropy, reward=won)
+    assert not any(f.id == "mode_collapse" and f.is_alarm for f in told.findings)
+    told = judged(entropy=entropy, reward=lost)
+    assert any(f.id == "mode_collapse" and f.is_alarm for f in told.findings)
+
+
+def test_a_falling_loss_that_falls_on_after_a_resume_is_no_jump() -> None:
+    loss = fall(2.5, 0.2, 70)
+    rows = [f"step {n * 10} loss {value:.4f}" for n, value in enumerate(loss[:36])]
+    rows.append("Resumed from checkpoint-350, will skip to global step 350")
+    rows += [f"step {n * 10} loss {value:.4f}" for n, value in enumerate(loss[36:], start=36)]
+    told = diagnose(read_log("\n".join(rows) + "\n"))
+    assert not any(f.id == "resume_discontinuity" for f in told.findings)
+
+
+def test_records_between_two_bars_have_steps_of_their_own() -> None:
+    rows = []
+    for n in range(0, 210, 10):
+        if n % 70 == 0:
+            rows.append(f"\r {n // 7}%|#   | {max(n, 1)}/700 [00:06<14:23, 0.16it/s]\r\n")
+        rows.append(
+            f"{{'loss': {2.5 - n / 200:.3f}, 'learning_rate': 0.001, 'epoch': {n / 233.3:.4f}}}\n"
+        )
+    run = read_log("".join(rows))
+    (loss,) = [s for s in run.series if s.name == "loss"]
+    steps = loss.axis("step")
+    assert np.all(np.diff(steps) > 0)
+    assert np.allclose(steps[1:], np.arange(10, 210, 10), atol=3)
