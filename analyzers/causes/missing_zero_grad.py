@@ -22,7 +22,7 @@ from mltd.runs.harvest import Floats
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.curve import Curve
-from ..core.finding import Basis
+from ..core.finding import Basis, Evidence
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
 from ..core.sudden import sudden_break
@@ -78,6 +78,10 @@ class MissingZeroGrad:
             return
         for finding in case.all("oscillating_loss", "loss_divergence", "not_learning")[:1]:
             yield case.because(finding, 0.15)
+        apart = _apart(case, growth)
+        if apart is not None:
+            # Steps that are too large raise loss and gradient alike; a sum grows by itself.
+            yield Clue(0.5, apart)
         burst = case.get("exploding_gradients")
         adds_up = burst is not None and bool(burst.number("steady"))
         if adds_up and burst is not None:
@@ -129,6 +133,21 @@ class MissingZeroGrad:
             "the training loop's source: whether zero_grad is called each step decides between "
             "this and a learning rate that is too high"
         )
+
+
+APART = 10.0
+"""Times more than the loss that a sum of gradients grows."""
+
+
+def _apart(case: Case, growth: float) -> Evidence | None:
+    """The loss, if it grew by far less than the gradient's norm."""
+    loss = case.view.curve("train/loss")
+    if loss is None or len(loss) < LEAST or not np.isfinite(loss.y).all():
+        return None
+    begin, end = median(loss.y[:5]), median(loss.y[-max(5, len(loss) // 5) :])
+    if not begin > 0 or not end > 0 or growth < APART * max(1.0, end / begin):
+        return None
+    return loss.evidence(0, len(loss) - 1)
 
 
 def _stop(case: Case, norm: Curve) -> int:

@@ -102,7 +102,8 @@ class NotLearning:
             return  # it had learned before this log begins
         if guess is None and self._is_too_noisy(view, curve, shape):
             return
-        if self._is_flat(shape) or self._stays_at_chance(guess, shape):
+        is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
+        if is_flat or self._stays_at_chance(guess, shape):
             is_normal = guess is None and may_be_fine_tuning(view, curve)
             severity = Severity.INFO if is_normal else Severity.CRITICAL
             yield self._report(view, curve, shape, guess, seen, severity)
@@ -219,7 +220,7 @@ class NotLearning:
             return False
         return curve.axis_name != "epoch" or steps >= 4
 
-    def _is_flat(self, shape: Shape) -> bool:
+    def _is_flat(self, shape: Shape, *, is_confirmed: bool) -> bool:
         size = abs(shape.first)
         if size == 0 or np.ptp(shape.levels) == 0:
             return size > 0
@@ -227,9 +228,10 @@ class NotLearning:
         noise = min(3 * shape.error, self.most_noise * size)
         now = float(np.median(shape.levels[-max(2, len(shape.levels) // 4) :]))
         won = shape.first - now < max(self.flat * size, noise)
-        ever_won = shape.first - shape.best < 0.06 * size + noise
+        # The best of many windows may be low by chance; where validation never moved, it was.
+        never_won = is_confirmed or shape.first - shape.best < 0.06 * size + noise
         # What rises by more is divergence, another finding.
-        return won and ever_won and now - shape.first < max(0.1 * size, noise)
+        return won and never_won and now - shape.first < max(0.1 * size, noise)
 
     def _stays_at_chance(self, guess: float | None, shape: Shape) -> bool:
         """A wild beginning that ends in guessing has not learned either."""
