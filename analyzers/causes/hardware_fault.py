@@ -79,7 +79,7 @@ class HardwareFault:
         behind, slower = case.get("straggler"), case.get("throughput_drop")
         waits = next(iter(curves_of(case.view, "data_time")), None)
         if behind is not None and behind.is_alarm:
-            yield case.clue(0.5, behind.evidence[0])
+            yield case.clue(0.65, behind.evidence[0])
         elif slower is not None and slower.is_alarm and not slower.number("gradual"):
             yield case.clue(0.25, slower.evidence[0])
             if waits is not None and not case.has("dataloader_bound"):

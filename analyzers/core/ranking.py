@@ -22,6 +22,8 @@ ENOUGH = 0.80
 
 RIVALRY = 0.3
 """Share of the next best score that a best cause loses: a close rival makes it less likely."""
+EXCLUSION = 4
+"""How fast a rival stops to matter: of two equals, neither is likelier than not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def _made_sure(weighed: list[_Weighed]) -> list[RootCause]:
     if not best.is_told:
         rival = next((one.raw for one in others), 0.0)
         sure = calibrated("cause", best.root.basis, best.raw - RIVALRY * rival)
+        sure = min(sure, 1.0 / (1.0 + (rival / best.raw) ** EXCLUSION))
     sure = min(sure, best.root.basis.ceiling)
     ranked = [replace(best.root, confidence=round(sure, 3))]
     for one in others:

@@ -37,19 +37,27 @@ LITTLE_LEFT = 0.12
 
 def logged_signs(view: RunView) -> Iterator[Sign]:
     """Curves that say how varied the outputs are."""
+    is_routed = False
     for curve in view.all_curves():
         name = normalise(curve.name)
         if _TOP_SHARE.search(name):
             yield from _top_share(curve)
-        elif _EXPERT_SHARE.search(name):
-            yield from _top_share(curve, "of the tokens go to one expert")
-        elif _ROUTER_ENTROPY.search(name):
-            yield from _one_way(curve)
+        elif _EXPERT_SHARE.search(name) or _ROUTER_ENTROPY.search(name):
+            found = [] if is_routed else list(_routing(curve, name))
+            is_routed |= bool(found)
+            yield from found
         elif _DISTINCT.search(name):
             yield from _distinct(curve)
         elif _SPREAD.search(name) and view.curve("kl") is None:
             # Beside a divergence it is the width of a posterior, which narrows by right.
             yield from _spread(curve)
+
+
+def _routing(curve: Curve, name: str) -> Iterator[Sign]:
+    if _EXPERT_SHARE.search(name):
+        yield from _top_share(curve, "of the tokens go to one expert")
+    else:
+        yield from _one_way(curve)
 
 
 def _one_way(curve: Curve) -> Iterator[Sign]:

@@ -16,7 +16,7 @@ from .score import judge
 from .truth import read_truths
 
 HERE = Path(calibration.__file__).with_name("calibration.json")
-LEAST = 25
+LEAST = 40
 """Answers that a level of the map must rest on."""
 PRIOR = 6.0
 """Answers that the raw score itself counts for, so that few answers change little."""

@@ -218,7 +218,10 @@ def test_a_slow_rank_is_found_by_the_unit_of_its_times_and_where_it_began() -> N
     lines = []
     for step in range(0, 400, 5):
         for rank in range(4):
-            taken = 190.0 * (1.6 if rank == 2 and step >= 210 else 1.0) + (step // 5 * 7 + rank * 3) % 11
+            taken = (
+                190.0 * (1.6 if rank == 2 and step >= 210 else 1.0)
+                + (step // 5 * 7 + rank * 3) % 11
+            )
             lines.append(f"[rank {rank}] step {step}/400 compute {taken:.1f} ms")
     told = diagnose(read_log("\n".join(lines) + "\n"))
     (finding,) = [f for f in told.findings if f.id == "straggler"]

@@ -308,7 +308,7 @@ FAULTS = (
         "broadcast_targets",
         broadcast,
         ("recurrent",),
-        ("mode_collapse", "suspicious_metric", *STUCK),
+        ("shape_mismatch", "mode_collapse", "suspicious_metric", *STUCK),
         ("wrong_loss", "code_bug", "objective_collapse"),
         VAL,
         shows=stays_high,
