@@ -40,6 +40,7 @@ from ..core.fixes import (
 )
 from ..core.registry import cause
 from ..core.sudden import leap_before, sudden_break
+from ..loss.outcomes import peak_rate
 
 _BREAKS = ("nan_loss", "loss_divergence", "exploding_gradients", "loss_spike")
 
@@ -60,6 +61,7 @@ class LearningRateTooHigh:
         "dead_units",
         "plateau",
         "update_ratio",
+        "suspicious_metric",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -84,9 +86,19 @@ class LearningRateTooHigh:
         for finding in case.all("update_ratio"):
             if finding.details.get("kind") == "large":
                 yield case.because(finding, 0.5)
+        yield from self._thrown_at_once(case)
         yield from self._growth(case, step)
         yield from self._rate(case, step)
         yield from self._against(case, step)
+
+    @staticmethod
+    def _thrown_at_once(case: Case) -> Iterator[Clue]:
+        """A wild first value that was logged after some steps already."""
+        for finding in case.all("suspicious_metric"):
+            is_wild = finding.details.get("kind") == "wild_start"
+            peak = peak_rate(case.view)
+            if is_wild and (finding.first_step or 0.0) > 3 and peak is not None and peak >= 0.1:
+                yield case.because(finding, 0.6)
 
     def _growth(self, case: Case, step: float | None) -> Iterator[Clue]:
         grown = gradient_growth_before(case, case.onset("nan_loss") or step)

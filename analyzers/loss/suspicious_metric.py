@@ -297,7 +297,8 @@ class SuspiciousMetric:
         yield Finding(
             id=self.id,
             title=f"{loss.name} begins at {first:.4g}, {first / guess:.3g} times the "
-            f"{guess:.4g} of guessing",
+            f"{guess:.4g} of guessing"
+            + (" among a million tokens" if guess == MOST_OF_A_GUESS else ""),
             severity=Severity.WARNING,
             confidence=finding_confidence(Basis.RESEARCH, 0.75),
             basis=Basis.RESEARCH,
