@@ -142,9 +142,10 @@ APART = 10.0
 def _apart(case: Case, growth: float) -> Evidence | None:
     """The loss, if it grew by far less than the gradient's norm."""
     loss = case.view.curve("train/loss")
-    if loss is None or len(loss) < LEAST or not np.isfinite(loss.y).all():
+    if loss is None or len(loss) < LEAST or int(loss.bins[5].sum()) < len(loss):
         return None
-    begin, end = median(loss.y[:5]), median(loss.y[-max(5, len(loss) // 5) :])
+    means = loss.bins[2]
+    begin, end = median(loss.y[:5]), median(means[-max(2, len(means) // 5) :])
     if not begin > 0 or not end > 0 or growth < APART * max(1.0, end / begin):
         return None
     return loss.evidence(0, len(loss) - 1)

@@ -118,14 +118,15 @@ def labels_changed(case: Case) -> Evidence | None:
     train, val = case.view.curve("train/accuracy"), case.view.curve("val/accuracy")
     if step is None or train is None or val is None:
         return None
-    before, after = train.y[train.x < step], train.y[train.x >= step]
-    later = val.y[val.x > step]
+    at = int(np.searchsorted(train.x, step))
+    before, after = train.y[max(0, at - 8) : at], train.y[at:][-4096:]
+    later = val.y[int(np.searchsorted(val.x, step, side="right")) :][-4096:]
     if len(before) < 3 or len(after) < 3 or len(later) < 2 or not np.isfinite(later).all():
         return None
-    scale = 100.0 if float(np.nanmax(train.y)) > 1.5 else 1.0
-    of_val = 100.0 if float(np.nanmax(val.y)) > 1.5 else 1.0
+    scale = 100.0 if float(np.nanmax(train.bins[4])) > 1.5 else 1.0
+    of_val = 100.0 if float(np.nanmax(val.bins[4])) > 1.5 else 1.0
     fitted, measured = float(np.median(after)) / scale, float(np.median(later)) / of_val
-    if measured - fitted < 0.25 or fitted > float(np.median(before[-8:])) / scale - 0.2:
+    if measured - fitted < 0.25 or fitted > float(np.median(before)) / scale - 0.2:
         return None
     return val.evidence(len(val) - 1, quote=f"{measured:.3g} while {train.name} is {fitted:.3g}")
 
@@ -148,9 +149,9 @@ def climbs_from_the_start(case: Case) -> Evidence | None:
     curve = case.view.curve("train/loss")
     if curve is None or len(curve) < 12 or not case.has("loss_divergence", "nan_loss"):
         return None
-    finite = np.isfinite(curve.y)
-    count = int(np.argmin(finite)) if not finite.all() else len(curve)
-    values = curve.y[: min(count, 512)]
+    values = curve.y[:512]
+    finite = np.isfinite(values)
+    values = values if finite.all() else values[: int(np.argmin(finite))]
     setting = case.view.settings.learning_rate()
     if len(values) < 10 or float(values[0]) > 1.1 * float(values.min()):
         return None

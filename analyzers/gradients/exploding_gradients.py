@@ -170,7 +170,8 @@ class ExplodingGradients:
             return None
         if view.curve("loss_scale") is not None or not now.last > 0:
             return None
-        early, late = median(curve.y[: len(curve) // 4]), median(curve.y[len(curve) // 2 :])
+        means = curve.bins[2]
+        early, late = median(means[: max(1, len(means) // 4)]), median(means[len(means) // 2 :])
         is_huge = min(early, late) >= self.huge
         if not is_huge or late < self.huge_beside * now.last or early < late:
             return None

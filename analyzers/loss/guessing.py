@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.curve import Curve
 from ..core.finding import Evidence
 from ..core.view import RunView
-from .outcomes import accuracy, as_fraction
+from .outcomes import accuracy, binned_fraction
 
 MOST_CLASSES = 1000
 _LOSS = 0.02
@@ -39,7 +41,7 @@ class Guessing:
 
 def guessing(view: RunView, loss: Curve, share: float = 0.5) -> Guessing | None:
     """The guess that the later share of a training loss and of its accuracy show."""
-    level = _level(loss.y[-max(2, int(share * len(loss))) :])
+    level = _level(loss.bins[2], share)
     if level is None or not 0.5 < level < math.log(MOST_CLASSES):
         return None
     classes = round(math.exp(level))
@@ -50,13 +52,15 @@ def guessing(view: RunView, loss: Curve, share: float = 0.5) -> Guessing | None:
         measured = accuracy(view, split)
         if measured is None or len(measured) < 3:
             continue
-        hits = _level(as_fraction(measured)[-max(2, int(share * len(measured))) :])
+        hits = _level(binned_fraction(measured), share)
         if hits is None or abs(hits * classes - 1.0) > _HITS:
             return None
         return Guessing(classes, measured.evidence(len(measured) - 1))
     return None
 
 
-def _level(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
-    finite = values[np.isfinite(values)]
+def _level(means: Floats, share: float) -> float | None:
+    """The level of the later bins, of which there are few however long the run is."""
+    later = means[-max(2, int(share * len(means))) :]
+    finite = later[np.isfinite(later)]
     return float(np.median(finite)) if len(finite) >= 2 else None

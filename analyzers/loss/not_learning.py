@@ -123,7 +123,9 @@ class NotLearning:
 
     def _validation_is_flat(self, view: RunView) -> bool:
         val = view.curve("val/loss")
-        if val is None or len(val) < self.least_evaluations or not np.isfinite(val.y).all():
+        if val is None or len(val) < self.least_evaluations:
+            return False
+        if int(val.bins[5].sum()) < len(val):
             return False
         begin, end = float(np.median(val.y[:3])), float(np.median(val.y[-3:]))
         return begin > 0 and abs(end - begin) < self.flat * begin

@@ -87,8 +87,10 @@ _UNTRAINED = 4.0
 def peak_rate(view: RunView) -> float | None:
     """The highest learning rate that the log or the config shows."""
     logged, setting = view.curve("lr"), view.settings.learning_rate()
-    if logged is not None and len(logged) and np.isfinite(logged.y).any():
-        return float(np.nanmax(logged.y))
+    if logged is not None and len(logged):
+        highest = logged.bins[4]
+        if np.isfinite(highest).any():
+            return float(np.nanmax(highest))
     return setting.number if setting is not None else None
 
 

@@ -31,7 +31,7 @@ from ..core.view import RunView
 from .levels import Shape, begins_at_start, is_too_coarse, shape_of
 from .outcomes import (
     accuracy,
-    as_fraction,
+    binned_fraction,
     is_fine_tuning,
     is_improving,
     may_be_fine_tuning,
@@ -127,7 +127,7 @@ class Plateau:
             measured = accuracy(view, split)
             if measured is None or len(measured) < 8:
                 continue
-            share = as_fraction(measured)
+            share = binned_fraction(measured)
             if float(np.nanmedian(share[-5:])) - float(share[0]) > 0.25:
                 return True
         return False

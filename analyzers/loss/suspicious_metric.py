@@ -40,7 +40,7 @@ from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import Shape, begins_at_start, level_at, shape_of
-from .outcomes import as_fraction, chance_loss, classes
+from .outcomes import as_fraction, binned_fraction, chance_loss, classes
 
 
 @analyzer
@@ -214,8 +214,8 @@ class SuspiciousMetric:
             return
         if min(len(loss), len(val_loss), len(val_right)) < 4 or not view.facts.is_monotone:
             return
-        hits = min(_end(as_fraction(right)), _end(as_fraction(val_right)))
-        level, measured = _end(loss.y), _end(val_loss.y)
+        hits = min(_end(binned_fraction(right)), _end(binned_fraction(val_right)))
+        level, measured = _end(loss.bins[2]), _end(val_loss.bins[2])
         if not (hits >= 0.9 and min(level, measured) > 0.6 and abs(measured - level) < 0.15):
             return
         # A guess that is so often right costs this much, if it is as sure as it is right.
@@ -227,11 +227,12 @@ class SuspiciousMetric:
         # It began as a guess among as many; the floor of smoothed labels is another one.
         if abs(math.exp(min(float(loss.y[0]), 50.0)) / known - 1.0) > 0.2:
             return
+        reached = _end(binned_fraction(val_right))
         yield Finding(
             id=self.id,
             title=f"{loss.name} ends at {level:.4g} and {val_loss.name} at {measured:.4g} although "
-            f"{val_right.name} is {_end(as_fraction(val_right)):.3g}: a softmax applied twice over "
-            f"about {known:.0f} classes cannot get lower",
+            f"{val_right.name} is {reached:.3g}: a softmax applied twice over about {known:.0f} "
+            "classes cannot get lower",
             severity=Severity.WARNING,
             confidence=finding_confidence(Basis.RESEARCH, 0.75),
             basis=Basis.RESEARCH,
@@ -264,12 +265,13 @@ class SuspiciousMetric:
         shape = shape_of(loss) if loss is not None else None
         if loss is None or shape is None or not _is_of_language(view, loss) or len(loss) < 24:
             return
-        low = loss.y < 0.1
-        if not begins_at_start(loss) or shape.first < 1.5 or not low[-8:].all():
+        low = loss.bins[4] < 0.1
+        if not begins_at_start(loss) or shape.first < 1.5 or not low[-1] or low.all():
             return
-        first = len(low) - int(np.argmin(low[::-1]))
-        if first > 0.4 * len(low):
+        since = len(low) - int(np.argmin(low[::-1]))
+        if since > 0.4 * len(low):
             return
+        first = min(since * loss.bin_width, len(loss) - 1)
         yield Finding(
             id=self.id,
             title=f"{loss.name} is below 0.1 since {loss.axis_name} {loss.step(first):.10g} and "
