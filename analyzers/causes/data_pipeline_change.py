@@ -88,6 +88,9 @@ class DataPipelineChange:
         """One sentence."""
         if said := issue_of(self.id, case):
             return said
+        step = _changed_at(case)
+        if step is not None:
+            return f"since step {step:.10g} the data that the model is trained on are others"
         return "data reach the model differently in training and in evaluation (or since a change)"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
@@ -95,6 +98,20 @@ class DataPipelineChange:
         if told := fixes_of(self.id, case):
             yield from told.values()
             return
+        step = _changed_at(case)
+        if step is not None:
+            yield Fix(
+                addresses=self.id,
+                change=f"compare the batches right before and after step {step:.10g}: source, "
+                "transforms, label map",
+                example=f"for step in ({step:.0f} - 2, {step:.0f} + 2): print(ids[step], "
+                "x[step].mean(), x[step].std(), y[step].unique())",
+                expected_impact="one of them differs: the file, the scale or the labels",
+                verify="replay from the checkpoint before with the old data: the loss passes the "
+                "step without a jump",
+                if_it_fails="the data are the same: look at the rate, and at what else changed",
+                is_quick=True,
+            )
         yield Fix(
             addresses=self.id,
             change="evaluate 256 training samples through the validation path",
@@ -133,3 +150,10 @@ class DataPipelineChange:
             )
             return
         yield "the loss of 256 training samples when sent through the validation path"
+
+
+def _changed_at(case: Case) -> float | None:
+    """Where the training loss jumped to a level that stays, or that validation never left."""
+    step = case.onset("loss_divergence", "loss_spike")
+    is_lasting = case.has("loss_divergence") or turned_with_a_jump(case) is not None
+    return step if is_lasting and share_of_run(case, step) > 0.05 else None
