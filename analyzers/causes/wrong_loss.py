@@ -55,6 +55,9 @@ class WrongLoss:
         climbing = climbs_from_the_start(case)
         if climbing is not None:
             yield Clue(0.65, climbing)
+        for finding in case.all("suspicious_metric"):
+            if finding.details.get("kind") == "bottomless":
+                yield case.because(finding, 0.7)
         for finding in case.all("not_learning"):
             if finding.number("worse"):
                 yield case.because(finding, 0.5)

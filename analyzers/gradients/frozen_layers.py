@@ -97,7 +97,11 @@ class FrozenLayers:
     @staticmethod
     def _rate_is_zero(view: RunView) -> bool:
         rate = view.curve("lr")
-        return rate is not None and len(rate) > 0 and not median(rate.y[-32:]) > 0
+        if rate is None or len(rate) == 0:
+            return False
+        # A schedule that has run out stops everything, and is another finding.
+        peak = float(np.nanmax(rate.bins[4], initial=0.0))
+        return not median(rate.y[-32:]) > 1e-4 * peak
 
     def _in_messages(self, view: RunView) -> Finding | None:
         now = learning(view)

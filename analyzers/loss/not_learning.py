@@ -40,6 +40,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..resources.trends import rank_correlation
 from .guessing import Guessing, guessing
 from .levels import Shape, begins_at_start, is_too_coarse, is_warming_up, shape_of
 from .outcomes import (
@@ -104,7 +105,9 @@ class NotLearning:
             return
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
         if is_flat or self._stays_at_chance(guess, shape):
-            is_normal = guess is None and may_be_fine_tuning(view, curve)
+            is_normal = guess is None and (
+                may_be_fine_tuning(view, curve) or self._creeps(view, shape)
+            )
             severity = Severity.INFO if is_normal else Severity.CRITICAL
             yield self._report(view, curve, shape, guess, seen, severity)
 
@@ -120,6 +123,13 @@ class NotLearning:
         rate = peak_rate(view)
         is_gentle = rate is not None and rate < self.least_rate
         return is_gentle or not self._validation_is_flat(view)
+
+    def _creeps(self, view: RunView, shape: Shape) -> bool:
+        """Both losses come down all the time, if by little."""
+        val = view.curve("val/loss")
+        if val is None or len(val) < 5 or shape.gain < self.flat:
+            return False
+        return rank_correlation(val.bins[2]) < -0.8
 
     def _validation_is_flat(self, view: RunView) -> bool:
         val = view.curve("val/loss")
@@ -280,7 +290,7 @@ class NotLearning:
             f"{values:,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"
         )
         if severity is Severity.INFO:
-            title += ": usual where trained weights are tuned on at so small a rate"
+            title += ": usual where trained weights are tuned on"
         return Finding(
             id=self.id,
             title=title,

@@ -10,6 +10,7 @@ from mltd.runs.harvest import Floats
 
 from ..core.curve import Curve
 from ..core.view import RunView
+from ..resources.trends import rank_correlation
 from .levels import shape_of
 
 
@@ -78,7 +79,7 @@ def is_fine_tuning(view: RunView) -> bool:
     return False
 
 
-GENTLE = 5e-4
+GENTLE = 6e-4
 """Peak learning rate below which trained weights may be tuned."""
 _UNTRAINED = 4.0
 """A loss that only untrained models of language have."""
@@ -103,4 +104,6 @@ def may_be_fine_tuning(view: RunView, loss: Curve) -> bool:
     if rate is None or rate > GENTLE or not len(loss):
         return False
     level = abs(float(np.nanmedian(loss.y[-64:])))
-    return level < _UNTRAINED and loss.noise > 0.02 * level
+    shape = shape_of(loss)
+    creeps = shape is not None and shape.gain > 0.02 and rank_correlation(shape.levels) < -0.5
+    return level < _UNTRAINED and (loss.noise > 0.02 * level or creeps)

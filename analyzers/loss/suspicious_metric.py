@@ -13,6 +13,8 @@ Fires on:
     train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
     train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
+    train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
+    train/loss: 2>0.5~0.01*60 ; val_dice: 1.9 1.95 1.96
 Stays quiet:
     train/loss: 4.5>0.05*20 0.003*80 ; step_time: 0.9~0.02*100
     train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
@@ -63,6 +65,7 @@ class SuspiciousMetric:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Ranges, then agreement."""
         yield from self._out_of_range(view)
+        yield from self._bottomless(view)
         yield from self._bad_from_the_start(view)
         squashed = list(self._double_softmax(view)) or list(self._too_right(view))
         yield from squashed
@@ -80,6 +83,8 @@ class SuspiciousMetric:
                 low = 1.0 - 1e-6
             elif words & {"fid", "fid50k", "mse", "rmse", "mae"}:
                 low, high = 0.0, 1e9
+            elif words & _SHARES and "loss" not in words:
+                low, high = 0.0, _most_of_a_share(curve)
             else:
                 continue
             _, _, _, least, most, counts = curve.bins
@@ -114,6 +119,29 @@ class SuspiciousMetric:
             evidence=(curve.evidence(at),),
             first_step=curve.step(at),
             details={"kind": "range"},
+        )
+
+    def _bottomless(self, view: RunView) -> Iterator[Finding]:
+        """A loss that falls below zero and on by orders of magnitude: its targets have no bound."""
+        loss = view.curve("train/loss")
+        if loss is None or len(loss) < 8 or not view.facts.is_monotone:
+            return
+        means = loss.bins[2]
+        begin, end = abs(float(means[0])), float(np.median(means[-3:]))
+        if not end < -1e3 * max(begin, 1.0):
+            return
+        below = int(np.argmax(means < -10 * max(begin, 1.0))) * loss.bin_width
+        at = min(below, len(loss) - 1)
+        yield Finding(
+            id=self.id,
+            title=f"{loss.name} fell to {end:.4g} and has no floor: a cross-entropy of targets "
+            "outside of 0 to 1 does so",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+            basis=Basis.OBSERVATION,
+            evidence=(loss.evidence(0, len(loss) - 1),),
+            first_step=loss.step(at),
+            details={"kind": "bottomless"},
         )
 
     def _bad_from_the_start(self, view: RunView) -> Iterator[Finding]:
@@ -327,3 +355,13 @@ def _is_of_language(view: RunView, loss: Curve) -> bool:
         return True
     names = [loss.name, *(series.name for series in view.series if len(series))]
     return any(_LANGUAGE.search(normalise(name)) for name in names)
+
+
+_SHARES = frozenset({"dice", "iou", "miou", "jaccard", "auc", "auroc", "f1"})
+"""Scores between 0 and 1, or in percent."""
+
+
+def _most_of_a_share(curve: Curve) -> float:
+    """1, unless it is in percent or counts something."""
+    largest = float(np.nanmax(curve.bins[4], initial=0.0))
+    return 1.0 + 1e-6 if largest < 2.5 else math.inf

@@ -10,6 +10,7 @@ Fires on:
     val_acc: 0.9*20 ; val_majority_share: 0.9*20 ; train/loss: 1>0.3*20
     val/recall_class_0: 0.99*9 ; val/recall_class_1: 0.02*9 ; train/loss: 1>0.3*9
     val_acc: 0.78~0.005*15 ; val_f1: 0*7 0>0.1*8 ; train/loss: 0.54>0.46*15
+    val_pix_acc: 0.998*10 ; val_dice: 0*10 ; train/loss: 0.2>0.007*10
 Stays quiet:
     val_acc: 0.5>0.8*15 ; val_f1: 0>0.4*15 ; train/loss: 0.9>0.4*15
     val_acc: 0.5>0.93*10 0.93*10 ; val_balanced_acc: 0.4>0.9*10 0.9*10 ; train/loss: 1>0.3*20
@@ -42,7 +43,8 @@ _BALANCED = re.compile(
 )
 _MAJORITY = re.compile(r"\bmajority\b.*\b(?:share|frac\w*|ratio|rate)\b")
 _OF_RARE = re.compile(
-    r"(?:(?:val|valid|validation|test|eval|train) )?(?:f1|f1 score|recall|sensitivity|tpr|"
+    r"(?:(?:val|valid|validation|test|eval|train) )?(?:f1|f1 score|dice|dice score|iou|miou|"
+    r"jaccard|recall|sensitivity|tpr|"
     r"true positive rate|recall pos\w*|pos\w* recall|minority (?:recall|acc\w*))"
 )
 """What says how much of the rare class is found; micro averages would equal the accuracy."""

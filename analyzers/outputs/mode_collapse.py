@@ -11,6 +11,7 @@ Fires on:
     train/loss: 2>1~0.05*200 ; pred_top_class_share: 0.3>0.95*20 0.97*20
     d_loss: 1.2>0.01*100 0.01*100 ; g_loss: 0.8>6*100 6>9*100
     entropy: 1.1>0.02*20 0.01*180 ; reward: 3~1*200
+    loss_d: 0.03 0.01*59 ; loss_g: 3.9>17*60
     z_std: 0.06>0.004*20 0.004*60 ; train/loss: 0.02>0.0001*80
     expert_max_share: 0.3 0.8 1*48 ; train/loss: 2.4>0.07~0.01*50
     router_entropy: 1.4 0.4 0.01*48 ; train/loss: 2.4>0.07~0.01*50

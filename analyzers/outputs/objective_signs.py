@@ -57,7 +57,7 @@ def _discriminator_wins(view: RunView, d_loss: Curve, g_loss: Curve) -> Iterator
     accuracy = _named(view, _D_ACCURACY)
     end: Ending | None = None
     shown = d_loss
-    if len(levels) and levels.min() >= 0 and levels.max() > 0.3:
+    if len(levels) and levels.min() >= 0 and (levels.max() > 0.3 or len(levels) >= 12):
         end = ending(d_loss, lambda v: v < 0.05, 5, 0.1)
     if end is None and accuracy is not None:
         end, shown = ending(accuracy, lambda v: v > 0.98, 5, 0.25), accuracy
@@ -68,7 +68,12 @@ def _discriminator_wins(view: RunView, d_loss: Curve, g_loss: Curve) -> Iterator
             end, shown = Ending(0, len(accuracy), 1.0, float(np.median(right))), accuracy
     start, now = first_level(g_loss), last_level(g_loss)
     always = end is not None and end.share == 1.0
-    if end is None or not now > (2.0 if always else max(2.0 * start, 2.0)):
+    needed = max(2.0 * start, 2.0)
+    if shown is d_loss and levels.max() <= 0.3:
+        needed = max(needed, 6.0)  # it never was a contest: only a generator that is lost tells
+    elif always:
+        needed = 2.0
+    if end is None or not now > needed:
         return
     yield Sign(
         "adversarial",

@@ -102,6 +102,12 @@ _CODE = re.compile(
 )
 
 
+_INDENTED_COMMENT = re.compile(r"(?:^|[-|:\]])\s{3,40}\#\s")
+
+
 def is_code(line: str) -> bool:
     """Whether a line is source code that somebody logged, not something that happened."""
-    return _CODE.search(line) is not None
+    if _CODE.search(line) or _INDENTED_COMMENT.search(line):
+        return True
+    message = strip_header(line)
+    return len(message) < len(line) and _CODE.search(message) is not None

@@ -45,7 +45,7 @@ _LOGGER_PART = re.compile(
     | [a-zA-Z_]\w*(?:\.[a-zA-Z_]\w*)*:[\w<>]+:\d+(?=\s-)             # loguru module:function:line
     | (?P<logger>(?:root|[a-zA-Z_]\w*(?:\.\w+)*))(?=\ (?:-\ )?{_LEVEL}\b|\ -\ {_LEVEL}|:\ ?\[0m)
     | \d+(?=\ {_LEVEL}\b)                                         # a pid before the level
-    | [:|>\-\]\[]+(?=\s|$|\[|\d)                                  # what separates the parts
+    | (?!\[\d+\]\s)[:|>\-\]\[]+(?=\s|$|\[|\d)                      # what separates the parts
     """,
     re.VERBOSE,
 )

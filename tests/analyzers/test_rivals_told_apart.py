@@ -275,3 +275,43 @@ def test_records_between_two_bars_have_steps_of_their_own() -> None:
     steps = loss.axis("step")
     assert np.all(np.diff(steps) > 0)
     assert np.allclose(steps[1:], np.arange(10, 210, 10), atol=3)
+
+
+def test_a_rate_that_ran_out_is_the_schedule_not_frozen_layers() -> None:
+    told = judged(
+        train__loss=[*fall(3.3, 2.1, 10), *level(2.1, 90, 0.02)],
+        val__loss=[2.1521] * 100,
+        lr=[0.0015 * 0.5**n for n in range(100)],
+    )
+    assert best(told) == "lr_schedule"
+
+
+def test_tuning_that_creeps_down_is_no_alarm() -> None:
+    told = judged(
+        train__loss=noisy(np.linspace(2.8, 2.63, 200), 0.05),
+        val__loss=noisy(np.linspace(2.74, 2.69, 200), 0.0002),
+        lr=[0.001] * 200,
+    )
+    assert not any(f.is_alarm for f in told.findings)
+
+
+def test_source_code_behind_a_logger_is_nothing_that_happened() -> None:
+    head = "2026-03-03 08:23:08,310 - trainer - INFO - "
+    code = [
+        "def step(batch):",
+        "    if not math.isfinite(loss.item()):",
+        "        raise RuntimeError(f'loss is nan: {loss.item()} at step {it}')",
+        "    # avoid error: CUDA out of memory",
+    ]
+    rows = [f"{head}step {n} loss {value:.4f}" for n, value in enumerate(fall(0.6, 0.1, 80))]
+    told = diagnose(read_log("\n".join([*(head + line for line in code), *rows]) + "\n"))
+    assert not any(f.is_alarm for f in told.findings)
+
+
+def test_a_table_with_a_ruled_header_is_read_row_by_row() -> None:
+    lines = ["|   step |   loss |   f1 |", "|--------|:-------|-----:|"]
+    lines += [f"| {n * 5} | {0.7 - n / 100:.4f} | 0.2{n:02d} |" for n in range(1, 30)]
+    run = read_log("\n".join(lines) + "\n")
+    series = {s.name: s for s in run.series}
+    assert len(series["loss"]) == 29
+    assert series["loss"].axis_name == "step"

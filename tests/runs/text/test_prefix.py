@@ -50,6 +50,11 @@ def test_kind_and_place_of_the_timestamp(stamp: str, kind: str) -> None:
     assert (prefix.stamp, prefix.stamp_span) == (kind, (1, 1 + len(stamp)))
 
 
+def test_a_step_in_brackets_behind_a_prefix_belongs_to_the_message() -> None:
+    line = "I0220 05:39:55.451117 628453 logging_writer.py:48] [20] train/loss=1.46833"
+    assert line[read_prefix(line).end :] == "[20] train/loss=1.46833"
+
+
 def test_the_first_of_two_timestamps_counts() -> None:
     assert read_prefix(f"10:00:00 2024-01-31 10:00:01 {MESSAGE}").stamp == "clock"
 
