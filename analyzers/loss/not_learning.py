@@ -40,7 +40,6 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from ..resources.trends import rank_correlation
 from .guessing import Guessing, guessing
 from .levels import Shape, begins_at_start, is_too_coarse, is_warming_up, shape_of
 from .outcomes import (
@@ -48,6 +47,7 @@ from .outcomes import (
     as_fraction,
     chance_loss,
     classes,
+    creeps_down,
     is_fine_tuning,
     is_improving,
     may_be_fine_tuning,
@@ -106,7 +106,7 @@ class NotLearning:
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
         if is_flat or self._stays_at_chance(guess, shape):
             is_normal = guess is None and (
-                may_be_fine_tuning(view, curve) or self._creeps(view, shape)
+                may_be_fine_tuning(view, curve) or creeps_down(view, shape)
             )
             severity = Severity.INFO if is_normal else Severity.CRITICAL
             yield self._report(view, curve, shape, guess, seen, severity)
@@ -123,13 +123,6 @@ class NotLearning:
         rate = peak_rate(view)
         is_gentle = rate is not None and rate < self.least_rate
         return is_gentle or not self._validation_is_flat(view)
-
-    def _creeps(self, view: RunView, shape: Shape) -> bool:
-        """Both losses come down all the time, if by little."""
-        val = view.curve("val/loss")
-        if val is None or len(val) < 5 or shape.gain < self.flat:
-            return False
-        return rank_correlation(val.bins[2]) < -0.8
 
     def _validation_is_flat(self, view: RunView) -> bool:
         val = view.curve("val/loss")

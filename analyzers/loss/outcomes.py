@@ -11,7 +11,7 @@ from mltd.runs.harvest import Floats
 from ..core.curve import Curve
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
-from .levels import shape_of
+from .levels import Shape, shape_of
 
 
 def accuracy(view: RunView, split: str) -> Curve | None:
@@ -107,3 +107,11 @@ def may_be_fine_tuning(view: RunView, loss: Curve) -> bool:
     shape = shape_of(loss)
     creeps = shape is not None and shape.gain > 0.02 and rank_correlation(shape.levels) < -0.5
     return level < _UNTRAINED and (loss.noise > 0.02 * level or creeps)
+
+
+def creeps_down(view: RunView, shape: Shape) -> bool:
+    """True if training and validation come down all the time, if by little."""
+    val = view.curve("val/loss")
+    if val is None or len(val) < 5 or shape.gain < 0.03:
+        return False
+    return rank_correlation(val.bins[2]) < -0.8

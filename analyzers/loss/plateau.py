@@ -32,6 +32,7 @@ from .levels import Shape, begins_at_start, is_too_coarse, shape_of
 from .outcomes import (
     accuracy,
     binned_fraction,
+    creeps_down,
     is_fine_tuning,
     is_improving,
     may_be_fine_tuning,
@@ -115,7 +116,7 @@ class Plateau:
         if share > self.stuck_above:
             if view.facts.is_decayed and (not from_start or not self._validation_is_flat(view)):
                 return False
-            return not is_improving(view)
+            return not is_improving(view) and not creeps_down(view, shape)
         if view.curve("val/loss") is None and (len(curve) < 100 or flat > 0.1 * len(shape.levels)):
             return False  # nothing else confirms it
         return share > self.stuck_at_once and from_start and self._validation_is_flat(view)

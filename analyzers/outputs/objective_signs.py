@@ -69,7 +69,7 @@ def _discriminator_wins(view: RunView, d_loss: Curve, g_loss: Curve) -> Iterator
     start, now = first_level(g_loss), last_level(g_loss)
     always = end is not None and end.share == 1.0
     needed = max(2.0 * start, 2.0)
-    if shown is d_loss and levels.max() <= 0.3:
+    if shown is d_loss and len(levels) and levels.max() <= 0.3:
         needed = max(needed, 6.0)  # it never was a contest: only a generator that is lost tells
     elif always:
         needed = 2.0
