@@ -105,7 +105,8 @@ def test_the_plan_has_every_style_and_names_that_tell_nothing() -> None:
     assert {one.style for one in trained} == set(STYLES)
     for one in trained:
         is_fault = one.kind.verdict == "fault"
-        assert bool(one.kind.findings) == (one.kind.verdict != "healthy"), one.kind.id
+        for answers in (one.kind.findings, one.kind.causes, one.kind.named):
+            assert bool(answers) == (one.kind.verdict != "healthy"), one.kind.id
         if is_fault and one.kind.is_gated:
             assert one.job.fault or one.twin, f"{one.kind.id} has no clean twin"
 

@@ -17,7 +17,7 @@ OUT_OF_MEMORY = Kind(
     ("host_memory_limit", "memory_leak"),
     is_gated=False,
 )
-CANCELLED = Kind("ends_cancelled", ("slurm_cancelled",), is_gated=False)
+CANCELLED = Kind("ends_cancelled", ("slurm_cancelled",), ("cancelled_by_person",), is_gated=False)
 NODE_FAILS = Kind(
     "ends_with_node",
     ("slurm_node_fail",),
