@@ -10,8 +10,10 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.faults.truth import read_truths
+
 from .crashes import Crash, crash_runs
-from .maker import TUNED, Maker
+from .maker import TUNED, Maker, refreshed
 from .plan import Planned, trained_runs
 from .tasks.finetuning import pretrain
 
@@ -33,7 +35,11 @@ def generate(runs: list[Run], out: Path, jobs: int = 1) -> list[str]:
     """Make what has no label yet; returns what could not be made."""
     for name in ("runs", "truth"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    missing = [one for one in runs if not (out / "truth" / f"{one.run_id}.json").exists()]
+    known = {truth.run_id: truth for truth in read_truths(out)}
+    for one in runs:
+        if one.run_id in known:
+            refreshed(one, known[one.run_id]).write(out / "truth")
+    missing = [one for one in runs if one.run_id not in known]
     if any(one.family in TUNED for one in missing):
         torch.set_num_threads(1)
         pretrain(Maker(out).weights)

@@ -175,6 +175,21 @@ def label(run: Planned, rows: list[Row]) -> Truth:
     )
 
 
+def refreshed(run: Planned | Crash, truth: Truth) -> Truth:
+    """The label of a run that is already made, with the answers that the plan has now."""
+    if isinstance(run, Crash):
+        return run.truth(SPLIT)
+    kind = run.kind
+    seen = [one for one in truth.findings if one in kind.if_loss_jumps]
+    return replace(
+        truth,
+        findings=[*kind.findings, *seen],
+        causes=[*kind.causes],
+        done=[*kind.named],
+        also=[*kind.also],
+    )
+
+
 def first_logged(rows: list[Row], step: int) -> int:
     """The first logged step at or after a step."""
     logged = [row.step for row in rows if row.kind in ("train", "policy")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,14 @@ def test_the_scorer_reads_every_run(bench: Path, capsys: pytest.CaptureFixture[s
 def test_finished_runs_are_not_made_again(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert generate(quick_runs(), bench) == []
     assert capsys.readouterr().out == ""
+
+
+def test_changed_answers_reach_runs_that_are_already_made(bench: Path) -> None:
+    before = read_truths(bench)
+    for truth in before:
+        replace(truth, findings=["outdated"], done=["outdated"]).write(bench / "truth")
+    assert generate(quick_runs(), bench) == []
+    assert read_truths(bench) == before
 
 
 def test_only_known_arguments_are_taken(tmp_path: Path) -> None:
