@@ -39,6 +39,7 @@ lint: $(INSTALLED)  ## Check style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/mypy hatch_build.py demo/record.py demo/screenshots.py $(wildcard benchmarks/*.py)
 	$(BIN)/mypy -p benchmarks.faults
+	$(BIN)/mypy -p benchmarks.second
 	$(BIN)/lint-imports
 
 .PHONY: format
@@ -85,6 +86,11 @@ bench-faults: $(INSTALLED)  ## Train faulty and healthy models, score the diagno
 	$(BIN)/python -m benchmarks.faults generate --jobs $(JOBS)
 	$(BIN)/python -m benchmarks.faults score --split test --misses --jobs $(JOBS) \
 		--report docs/accuracy.md
+
+.PHONY: bench-second
+bench-second: $(INSTALLED)  ## Score the diagnosis on a bench that knows nothing of the analyzers
+	$(BIN)/python -m benchmarks.second generate --jobs $(JOBS)
+	$(BIN)/python -m benchmarks.second score --misses --jobs $(JOBS)
 
 .PHONY: install
 install: $(INSTALLED)  ## Only create the virtual environment
