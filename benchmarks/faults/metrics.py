@@ -98,6 +98,36 @@ def calibration_error(pairs: Sequence[tuple[float, bool]]) -> float:
     return float(sum(gaps))
 
 
+def error_within_ceilings(judged: Sequence[Judged]) -> float:
+    """Calibration error without what ceilings forbid to say: shares right above them count as they.
+
+    An observation that is right 99 times in a hundred may still not be surer than 0.95.
+    """
+    held = [(pair, ceiling) for pair, ceiling in zip(claims(judged), ceilings(judged), strict=True)]
+    if not held:
+        return float("nan")
+    total = 0.0
+    for bin_ in range(BINS):
+        inside = [one for one in held if min(int(one[0][0] * BINS), BINS - 1) == bin_]
+        if inside:
+            said = mean([pair[0] for pair, _ in inside])
+            right = mean([float(pair[1]) for pair, _ in inside])
+            total += abs(said - min(right, mean([top for _, top in inside]))) * len(inside)
+    return total / len(held)
+
+
+def ceilings(judged: Sequence[Judged]) -> list[float]:
+    """The ceilings of all claims, in the same order."""
+    found: list[float] = []
+    for one in judged:
+        if one.truth.verdict == "ambiguous":
+            continue
+        if one.truth.verdict != "unobservable":
+            found += [alarm.get("ceiling", 1.0) for alarm in one.findings]
+        found += [cause.get("ceiling", 1.0) for cause in one.causes[:1]]
+    return found
+
+
 def brier(pairs: Sequence[tuple[float, bool]]) -> float:
     """Mean squared distance of confidence and outcome."""
     return mean([(confidence - float(right)) ** 2 for confidence, right in pairs])
@@ -214,6 +244,7 @@ HEADLINES: tuple[tuple[str, Measure, float | None, bool], ...] = (
     ("onset error, 90 % (steps)", lambda judged: onset_quantile(judged, 0.9), 5.0, True),
     ("onset error, median (logged points)", onset_points, None, True),
     ("calibration error", lambda judged: calibration_error(claims(judged)), 0.05, True),
+    ("calibration error, within the ceilings", error_within_ceilings, None, True),
     (
         "calibration error, acceptable causes count as right",
         lambda judged: calibration_error(claims(judged, lenient=True)),

@@ -14,6 +14,7 @@ from benchmarks.faults.metrics import (
     calibration_error,
     cause_share,
     claims,
+    error_within_ceilings,
     false_alarm_share,
     figures,
     macro_recall,
@@ -122,6 +123,14 @@ def test_confidence_is_held_against_what_was_done_not_against_what_is_acceptable
     assert cause_share([run], 1) == 1.0
     assert claims([run]) == [(0.6, False)]
     assert claims([run], lenient=True) == [(0.6, True)]
+
+
+def test_what_a_ceiling_forbids_to_say_is_no_error() -> None:
+    runs = [judged(label(), [finding("loss_spike", 0.85, ceiling=0.85)]) for _ in range(4)]
+    assert calibration_error(claims(runs)) == pytest.approx(0.15)
+    assert error_within_ceilings(runs) == pytest.approx(0.0)
+    doubtful = [judged(label(), [finding("loss_spike", 0.55, ceiling=0.85)]) for _ in range(4)]
+    assert error_within_ceilings(doubtful) == pytest.approx(0.3)
 
 
 def test_a_sure_but_wrong_cause_of_what_cannot_be_seen_is_an_overclaim() -> None:
