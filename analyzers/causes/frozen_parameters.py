@@ -86,8 +86,10 @@ class FrozenParameters:
             if share.level() > 1e-6:
                 yield Clue(-0.85, share.curve.evidence(0, len(share.curve) - 1))
         rate = case.view.curve("lr")
-        if rate is not None and len(rate) and not np.any(rate.y[-64:] > 0):
-            yield Clue(-0.6, rate.evidence(len(rate) - 1))
+        peak = float(np.nanmax(rate.bins[4], initial=0.0)) if rate is not None else 0.0
+        if rate is not None and len(rate) and not np.any(rate.y[-64:] > 1e-4 * peak):
+            # A rate that has run out stops everything.
+            yield Clue(-0.8, rate.evidence(len(rate) - 1))
 
     def issue(self, case: Case) -> str:
         """One sentence with how it shows."""

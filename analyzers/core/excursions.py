@@ -185,7 +185,7 @@ def _window_ranges(windows: Floats) -> tuple[Floats, Floats]:
     upper = sorted_[:, high] - sorted_[:, middle]
     lower = sorted_[:, middle] - sorted_[:, low]
     scale = np.maximum(upper, lower) / _NORMAL
-    if 24 <= count < 64:
+    if 24 <= count < WINDOW:
         # A short window holds the steep beginning, whose bend is no noise.
         scale = np.minimum(scale, 1.4 * _spread_of_newer(windows[:, half:]))
     # Rounding alone must not look like a rise over a constant.

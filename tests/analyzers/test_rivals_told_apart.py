@@ -315,3 +315,10 @@ def test_a_table_with_a_ruled_header_is_read_row_by_row() -> None:
     series = {s.name: s for s in run.series}
     assert len(series["loss"]) == 29
     assert series["loss"].axis_name == "step"
+
+
+def test_a_spike_behind_a_steep_beginning_is_seen() -> None:
+    loss = [*fall(0.25, 0.02, 24), *level(0.014, 46, 0.4), *level(0.28, 5, 0.05)]
+    told = judged(train__loss=[*loss, 0.14, 0.06, 0.03, *level(0.01, 40, 0.4)])
+    spikes = [f for f in told.findings if f.id == "loss_spike" and f.is_alarm]
+    assert [f.first_step for f in spikes] == [70]
