@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from pathlib import Path
 
 from benchmarks.faults.__main__ import main as score
 
-from .generate import SEED_BASE, all_runs, generate, kind_of
+from .generate import SEED_BASE, all_runs, generate, kind_of, renew
 
 
 def default_folder() -> Path:
@@ -29,8 +30,11 @@ def main(arguments: list[str] | None = None) -> int:
     make.add_argument("--only", nargs="*", default=None, metavar="KIND")
     judge = commands.add_parser("score", help="score all runs with the first bench's scorer")
     judge.add_argument("--data", type=Path, default=default_folder())
+    judge.add_argument("--seed-base", type=int, default=SEED_BASE, metavar="N")
     chosen, others = parser.parse_known_args(arguments)
     if chosen.command == "score":
+        with contextlib.redirect_stdout(sys.stderr):
+            renew(chosen.seed_base, chosen.data)
         return score(["score", "--data", str(chosen.data), "--split", "all", *others])
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")

@@ -53,6 +53,15 @@ def generate(runs: list[Run], out: Path, jobs: int = 1) -> list[str]:
         return [text for part in pool.map(_work, tasks) for text in part]
 
 
+def renew(seed_base: int, out: Path) -> list[str]:
+    """Make live runs afresh, if they are there: what was silent for hours is so only now."""
+    live = [one for one in trained_runs(seed_base) if one.is_live]
+    old = [one for one in live if (out / "truth" / f"{one.run_id}.json").exists()]
+    for one in old:
+        (out / "truth" / f"{one.run_id}.json").unlink()
+    return generate([*old], out)
+
+
 def _work(task: tuple[list[Run], Path]) -> list[str]:
     """Make a share of the runs; a run that cannot be made is named, the rest goes on."""
     torch.set_num_threads(1)

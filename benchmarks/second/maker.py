@@ -100,10 +100,11 @@ class Maker:
 
 def written(run: Planned, rows: list[Row]) -> dict[str, str]:
     """The files of a run."""
+    start = run.start(rows[-1].seconds)
     sheet = Sheet(
         run.job,
         rows,
-        run.start,
+        start,
         frozenset(run.signals or ()),
         config_of(run),
         bool(run.has_config),
@@ -113,7 +114,7 @@ def written(run: Planned, rows: list[Row]) -> dict[str, str]:
     files = STYLES[run.style](sheet)
     if run.ending:
         part, text = run.ending
-        end = run.start + timedelta(seconds=rows[-1].seconds + run.ending_delay)
+        end = start + timedelta(seconds=rows[-1].seconds + run.ending_delay)
         stamp = f"{end:%m%d %H:%M:%S.%f}"
         text = text.format(job=run.job_id, end=f"{end:%Y-%m-%dT%H:%M:%S}", stamp=stamp)
         (name,) = [name for name in files if part in name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from benchmarks.second.__main__ import main
 from benchmarks.second.crashes import Crash
 from benchmarks.second.generate import Run, all_runs, generate, kind_of
 from benchmarks.second.job import Job, Row
-from benchmarks.second.plan import Kind
+from benchmarks.second.plan import Kind, trained_runs
 from benchmarks.second.shows import loss_jumps, reward_is_lost, validation_turns
 from benchmarks.second.styles import STYLES
 from mltd.analyzers.core.registry import registry
@@ -89,6 +90,14 @@ def test_changed_answers_reach_runs_that_are_already_made(bench: Path) -> None:
         replace(truth, findings=["outdated"], done=["outdated"]).write(bench / "truth")
     assert generate(quick_runs(), bench) == []
     assert read_truths(bench) == before
+
+
+def test_a_job_that_may_still_run_was_last_heard_of_when_its_label_says() -> None:
+    live = [one for one in trained_runs(5000) if one.is_live]
+    assert {one.kind.id for one in live} == {"job_hangs", "still_running"}
+    for one in live:
+        silent = (datetime.now(UTC) - one.start(100.0)).total_seconds() - 100.0
+        assert silent == pytest.approx(one.silent_seconds, abs=5.0)
 
 
 def test_only_known_arguments_are_taken(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def healthy(
 ) -> Planned:
     """A run about which nobody should warn; it runs still if it has not made all its steps."""
     kind = Kind(trap, verdict="healthy")
-    is_finished = not one.stop_at or one.family == "a2c"
+    is_finished = not one.stop_at
     return Planned(kind, style, one, signals, has_config, is_finished=is_finished, ending=ending)
 
 

@@ -103,8 +103,16 @@ class Planned:
         return count * heavy * self.job.last_step
 
     @property
-    def start(self) -> datetime:
-        """When the job began."""
+    def is_live(self) -> bool:
+        """The job is not known to have ended, so its log's times and its files' must agree."""
+        return not self.is_finished and self.ending is None
+
+    def start(self, seconds: float) -> datetime:
+        """When the job began, if it took so many seconds until now or until its end."""
+        if self.is_live:
+            # Logs are written in local time, which is also how their readers take it.
+            now = datetime.now(UTC).astimezone()
+            return now - timedelta(seconds=self.silent_seconds + seconds)
         return FIRST_START + timedelta(minutes=37 * self.number, seconds=self.seed % 3600)
 
     def drawn(self) -> Planned:
