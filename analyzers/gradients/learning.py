@@ -10,6 +10,8 @@ from ..core.curve import Curve
 from ..core.view import RunView
 from .calm import median
 
+MOST = 4096
+"""Points at either end that are looked at."""
 FLAT = 0.9
 """A loss that keeps more than this share of its first value has not been learned from."""
 
@@ -62,7 +64,9 @@ def learning(view: RunView) -> Learning | None:
     curve = view.curve("train/loss")
     if curve is None or len(curve) < 4 or not view.facts.is_monotone:
         return None
-    head, tail = curve.y[: max(64, len(curve) // 50)], curve.y[-max(8, len(curve) // 20) :]
+    # However long the run is: a few thousand points have a level.
+    head = curve.y[: min(MOST, max(64, len(curve) // 50))]
+    tail = curve.y[-min(MOST, max(8, len(curve) // 20)) :]
     finite = head[np.isfinite(head)]
     if len(finite) == 0:
         return None

@@ -285,7 +285,8 @@ class SuspiciousMetric:
         nearest = round(found)
         if nearest < 3 or abs(found - nearest) > 0.04 * nearest:
             return None
-        return float(nearest) if as_fraction(right)[0] < 4.0 / nearest else None
+        scale = 100.0 if float(np.nanmax(right.bins[4], initial=0.0)) > 1.5 else 1.0
+        return float(nearest) if right.y[0] / scale < 4.0 / nearest else None
 
     def _too_good(self, view: RunView) -> Iterator[Finding]:
         """Text that is foretold nearly without error early on: the answer is in the input."""
