@@ -50,33 +50,14 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
             yield from _distinct(curve)
         elif _SPREAD.search(name) and view.curve("kl") is None:
             # Beside a divergence it is the width of a posterior, which narrows by right.
-            yield from _spread(curve)
+            yield from _lost(curve, "representation", LITTLE_LEFT, "all inputs get the same code")
 
 
 def _routing(curve: Curve, name: str) -> Iterator[Sign]:
     if _EXPERT_SHARE.search(name):
         yield from _top_share(curve, "of the tokens go to one expert")
     else:
-        yield from _one_way(curve)
-
-
-def _one_way(curve: Curve) -> Iterator[Sign]:
-    """A router that always decides alike."""
-    levels = smooth_levels(curve)
-    start = float(np.nanmax([*levels, *curve.y[:2]])) if len(levels) else 0.0
-    end = ending(curve, lambda v: np.abs(v) < 0.05 * start, 5, 0.25) if start > 0 else None
-    if end is None or end.start == 0:
-        return
-    yield Sign(
-        "routing",
-        f"{curve.name} fell from {start:.3g} to {abs(end.level):.2g}: all go the same way",
-        Severity.WARNING,
-        Basis.RESEARCH,
-        0.75,
-        (curve.evidence(0, end.start),),
-        curve.step(end.start),
-        {"before": start, "after": end.level},
-    )
+        yield from _lost(curve, "routing", 0.05, "all go the same way")
 
 
 def _top_share(
@@ -125,18 +106,17 @@ def _distinct(curve: Curve) -> Iterator[Sign]:
     )
 
 
-def _spread(curve: Curve) -> Iterator[Sign]:
+def _lost(curve: Curve, way: str, left: float, says: str) -> Iterator[Sign]:
+    """What had a size and ends with hardly any of it."""
     levels = smooth_levels(curve)
     # Most of it may be gone within the first records.
     start = float(np.nanmax([*levels, *curve.y[:2]])) if len(levels) else 0.0
-    if not start > 0:
-        return
-    end = ending(curve, lambda v: v < LITTLE_LEFT * start, 5, 0.25)
+    end = ending(curve, lambda v: np.abs(v) < left * start, 5, 0.25) if start > 0 else None
     if end is None or end.start == 0:
         return
     yield Sign(
-        "representation",
-        f"{curve.name} fell from {start:.3g} to {end.level:.3g}: all inputs get the same code",
+        way,
+        f"{curve.name} fell from {start:.3g} to {abs(end.level):.3g}: {says}",
         Severity.WARNING,
         Basis.RESEARCH,
         0.75,
