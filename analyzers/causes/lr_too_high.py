@@ -28,6 +28,7 @@ from ..core.clues import (
     passing_nan,
     rate_share_of_peak,
     restart_near,
+    sank_until,
     share_of_run,
 )
 from ..core.finding import Basis
@@ -74,7 +75,10 @@ class LearningRateTooHigh:
             early = share_of_run(case, step) < 0.2
             if share_of_run(case, step) < 0.1 and case.has("loss_spike"):
                 yield case.because(broken, 0.4)
-            if early and case.has("nan_loss", "loss_divergence"):
+            sunk = sank_until(case, case.onset("nan_loss"))
+            if sunk is not None and sunk.value < 0.5:
+                yield Clue(-0.4, sunk.evidence)
+            elif early and case.has("nan_loss", "loss_divergence"):
                 yield case.because(broken, 0.35)
             elif case.has("loss_divergence"):
                 yield case.because(broken, 0.15)

@@ -20,7 +20,7 @@ from mltd.runs.event import EventKind
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.clues import gradient_growth_before, loss_growth_before
+from ..core.clues import CALM, gradient_growth_before, loss_growth_before, sank_until
 from ..core.finding import Basis
 from ..core.recording import first_bad
 from ..core.registry import cause
@@ -90,7 +90,10 @@ class NumericalInstability:
         if grown is not None:
             yield Clue(0.4 if grown.value < 2 else -0.6, grown.evidence)
         if rising is not None:
-            yield Clue(0.3 if rising.value < 4 else -0.5, rising.evidence)
+            yield Clue(0.3 if rising.value < CALM else -0.5, rising.evidence)
+        sunk = sank_until(case, step)
+        if sunk is not None and sunk.value < 0.3:
+            yield Clue(0.3, sunk.evidence)
         if grown is None and rising is None:
             broken = case.get(*_FOUND)
             if broken is not None:

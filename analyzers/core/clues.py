@@ -13,6 +13,10 @@ LATELY = 1.5
 """Times the larger norms of a while before, without which nothing was about to break."""
 
 
+CALM = 4.0
+"""Robust deviations that a loss may have risen by just before a step without a warning in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A number and where it was read."""
@@ -99,6 +103,25 @@ def loss_growth_before(case: Case, step: float | None) -> Answer | None:
     rise = float(np.max(before[-4:])) - float(np.median(calm))
     spread = max(spread, 1e-3 * abs(float(np.median(calm))), 1e-12)
     return Answer(rise / spread, curve.evidence(max(0, at - 4), max(0, at - 1)))
+
+
+def sank_until(case: Case, step: float | None) -> Answer | None:
+    """The share of its first level that a loss had sunk to, calm and at its lowest, at a step.
+
+    Steps that are too large throw a loss up before it breaks; a probability or a distance that
+    becomes exact breaks a loss that does well.
+    """
+    curve, rising = case.view.curve("train/loss"), loss_growth_before(case, step)
+    if curve is None or step is None or rising is None or rising.value >= CALM:
+        return None
+    at = int(np.searchsorted(curve.x, step))
+    before = curve.y[max(0, at - 4096) : at]
+    before = before[np.isfinite(before)]
+    if len(before) < 20 or (first := float(np.median(curve.y[:3]))) <= 0:
+        return None
+    now = float(np.median(before[-5:]))
+    is_lowest = now <= float(np.quantile(before, 0.25))
+    return Answer(now / first, curve.evidence(0, at - 1)) if is_lowest and now > 0 else None
 
 
 def passing_nan(case: Case) -> Finding | None:

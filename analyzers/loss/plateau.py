@@ -64,6 +64,7 @@ class Plateau:
             or curve.is_interleaved
             or not view.facts.is_monotone
             or is_too_coarse(view, curve)
+            or not np.isfinite(curve.y[-1])  # it broke, which is another finding
         ):
             return
         shape = shape_of(curve)

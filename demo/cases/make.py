@@ -43,6 +43,10 @@ CASES: dict[str, tuple[Part, ...]] = {
         Part("unknown_type", "graph_network.py", ("vocabulary",)),
         Part("vgae_large_lr1e-4", "graph_network.py", ("mismatch",)),
     ),
+    "steps": tuple(
+        Part(kind, "step_by_step.py", (kind,))
+        for kind in ("converged", "slow", "stuck", "guessing", "broken")
+    ),
     "sweep_outlier": tuple(
         Part(f"seed{seed}", "seed_sweep.py", (str(seed),)) for seed in OUTLIER_SEEDS
     ),

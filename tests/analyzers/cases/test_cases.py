@@ -128,3 +128,50 @@ def test_one_run_of_a_sweep_alone_is_not_judged_by_the_others(capfdbinary: Captu
     told = check(capfdbinary, DATA / "sweep_outlier" / "seed1")
     assert told.code == 0
     assert told.only["status"] == "healthy"
+
+
+def test_a_loss_at_its_floor_is_no_alarm(capfdbinary: Captured) -> None:
+    told = check(capfdbinary, DATA / "steps" / "converged")
+    assert told.code == 0
+    assert told.only["status"] == "healthy"
+    flat = finding(told.only, "plateau")
+    assert flat["severity"] == "info"
+    assert "converged" in flat["title"]
+
+
+def test_a_loss_that_is_stuck_is_told_from_one_that_has_converged(capfdbinary: Captured) -> None:
+    told = check(capfdbinary, DATA / "steps" / "stuck")
+    assert told.code == 1
+    assert finding(told.only, "plateau")["severity"] == "warning"
+    assert "softmax applied twice" in finding(told.only, "suspicious_metric")["title"]
+    assert causes(told.only)[0] == "wrong_loss"
+    assert len(fixes_for(told.only, "wrong_loss")) >= 3
+
+
+def test_a_loss_that_falls_too_slowly(capfdbinary: Captured) -> None:
+    document = check(capfdbinary, DATA / "steps" / "slow").only
+    assert finding(document, "slow_convergence")["severity"] == "warning"
+    assert causes(document)[0] == "lr_too_low"
+    change = fixes_for(document, "lr_too_low")[0]["implementation"]["change"]
+    assert change == "lr 2e-05 -> 0.0002"
+
+
+def test_a_loss_that_stays_at_guessing(capfdbinary: Captured) -> None:
+    document = check(capfdbinary, DATA / "steps" / "guessing").only
+    nothing = finding(document, "not_learning")
+    assert nothing["severity"] == "critical"
+    assert "guessing gives 2.303" in nothing["title"]
+    assert causes(document)[0] == "corrupt_labels"
+    assert document["status"] == "needs_more_data"
+    assert any("overfitting 16 samples" in request for request in document["requests"])
+
+
+def test_nan_without_gradient_norms_out_of_a_loss_that_does_well(capfdbinary: Captured) -> None:
+    document = check(capfdbinary, DATA / "steps" / "broken").only
+    broken = finding(document, "nan_loss")
+    assert broken["severity"] == "critical"
+    assert broken["first_step"] == 47
+    # Steps that are too large would have shown before.
+    assert causes(document)[0] == "numerical_instability"
+    assert not [f for f in document["findings"] if f["id"] == "plateau"]
+    assert any("grad_norm" in request for request in document["requests"])
