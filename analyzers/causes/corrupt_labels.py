@@ -16,10 +16,11 @@ import numpy as np
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.clues import jump_of_training_near, labels_changed
+from ..core.clues import FAR, jump_of_training_near, labels_changed, usual_rate
 from ..core.finding import Basis
 from ..core.registry import cause
 from ..gradients.shares import measured
+from ..loss.outcomes import unlearned
 
 
 @cause
@@ -76,6 +77,13 @@ class CorruptLabels:
         if setting is not None and 0 < (setting.number or 1.0) <= usual:
             # At so small a rate nothing is learned from right labels either.
             yield Clue(-0.45, setting.evidence)
+        elif setting is not None and (setting.number or 0.0) >= FAR * usual_rate(case):
+            # So large a step throws away what right labels teach.
+            yield Clue(-0.4, setting.evidence)
+        lost = unlearned(case.view)
+        if lost is not None and labels_changed(case) is None:
+            # These labels had taught it something.
+            yield Clue(-0.5, lost)
         other = case.get("frozen_layers", "vanishing_gradients", "dead_units", "lr_anomaly")
         if other is not None and other.is_alarm:
             yield case.because(other, -0.6)
@@ -101,7 +109,7 @@ class CorruptLabels:
     def issue(self, case: Case) -> str:
         """One sentence."""
         step = case.onset("loss_divergence", "loss_spike")
-        if step is not None:
+        if step is not None and not case.has("not_learning"):
             return f"since step {step:.10g} the training labels are not those of before"
         return "the labels do not tell the model anything about the inputs (or too few of them do)"
 

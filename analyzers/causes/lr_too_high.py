@@ -18,6 +18,7 @@ from typing import ClassVar
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import (
+    FAR,
     climbs_from_the_start,
     goes_on_growing,
     gradient_growth_before,
@@ -30,6 +31,7 @@ from ..core.clues import (
     restart_near,
     sank_until,
     share_of_run,
+    usual_rate,
 )
 from ..core.finding import Basis
 from ..core.fixes import (
@@ -41,7 +43,7 @@ from ..core.fixes import (
 )
 from ..core.registry import cause
 from ..core.sudden import leap_before, sudden_break
-from ..loss.outcomes import peak_rate
+from ..loss.outcomes import peak_rate, unlearned
 
 _BREAKS = ("nan_loss", "loss_divergence", "exploding_gradients", "loss_spike")
 
@@ -90,6 +92,9 @@ class LearningRateTooHigh:
         for finding in case.all("update_ratio"):
             if finding.details.get("kind") == "large":
                 yield case.because(finding, 0.5)
+        lost = unlearned(case.view)
+        if lost is not None:
+            yield Clue(0.3, lost)
         yield from self._thrown_at_once(case)
         yield from self._growth(case, step)
         yield from self._rate(case, step)
@@ -141,11 +146,9 @@ class LearningRateTooHigh:
         momentum = case.setting("momentum")
         if momentum is not None and momentum.number is not None and 0.985 < momentum.number < 1:
             yield Clue(0.4, momentum.evidence)
-        optimizer = case.setting("optimizer")
-        is_adaptive = optimizer is None or "sgd" not in optimizer.text
-        usual = 5e-3 if is_adaptive else 0.5
+        usual = usual_rate(case)
         if rate >= usual:
-            yield Clue(0.4 if rate >= 4 * usual else 0.25, setting.evidence)
+            yield Clue(0.55 if rate >= FAR * usual else 0.25, setting.evidence)
         elif rate <= usual / 25:
             yield Clue(-0.35, setting.evidence)
 

@@ -18,6 +18,11 @@ from ..core.cause import Clue, Fix
 from ..core.clues import early_gap, jump_of_training_near, restart_near
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..loss.levels import first_level
+
+
+ABSURD = 4.0
+"""Times the first training loss that validation does not reach by memorising alone."""
 
 
 @cause
@@ -41,6 +46,11 @@ class Overcapacity:
         gap = early_gap(case)
         if gap is not None and gap.value > 2.0:
             yield Clue(-0.5, gap.evidence)
+        for odd in case.all("suspicious_metric"):
+            is_absurd = train is not None and found.number("now") > ABSURD * first_level(train)
+            if odd.details.get("kind") == "validation" and is_absurd:
+                # It never did well on validation, and is wrong there as no memory makes it.
+                yield case.because(odd, -0.5)
         jump = jump_of_training_near(case, found.first_step)
         if jump is not None:
             yield Clue(-0.6, jump)

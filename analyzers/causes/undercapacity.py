@@ -39,7 +39,8 @@ class Undercapacity:
         """Flat, high, together, with settings that hold back."""
         found = case.get("underfitting")
         if found is not None:
-            yield case.because(found, 0.5)
+            # As mere information it says that the task may be hard, too.
+            yield case.because(found, 0.5 if found.is_alarm else 0.25)
         for finding in case.all("plateau"):
             if finding.is_alarm:
                 # A model that is too small still creeps on; one without signal stops at once.

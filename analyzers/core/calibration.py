@@ -6,8 +6,10 @@ The map is data (`calibration.json`), made by `benchmarks/faults` from its devel
 from __future__ import annotations
 
 import json
+import math
 from functools import lru_cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 
@@ -18,25 +20,46 @@ _UNKNOWN = 0.15
 
 
 @lru_cache(maxsize=1)
-def _maps() -> dict[str, tuple[list[float], list[float]]]:
+def _shipped() -> dict[str, Any]:
     file = resources.files(__package__).joinpath("calibration.json")
-    if not file.is_file():
-        return {}
-    shipped = json.loads(file.read_text(encoding="utf-8"))
-    return {name: (entry["raw"], entry["right"]) for name, entry in shipped["maps"].items()}
+    content: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return content
+
+
+@lru_cache(maxsize=1)
+def _maps() -> dict[str, tuple[list[float], list[float]]]:
+    maps = _shipped().get("maps", {})
+    return {name: (entry["raw"], entry["right"]) for name, entry in maps.items()}
 
 
 def calibrated(kind: str, basis: Basis, raw: float) -> float:
     """The share of right answers among statements of a kind ("finding", "cause") scored so."""
+    return min(_share(kind, basis, raw), basis.ceiling)
+
+
+def _share(kind: str, basis: Basis, raw: float) -> float:
     found = _maps().get(f"{kind}/{basis.value}") or _maps().get(kind)
     score = min(max(raw, 0.0), 1.0)
     if found is None:
-        return min(score, basis.ceiling)
+        return score
     scores, right = found
     # Nothing scored lower on the development runs: doubt there stays what it was.
     known = scores[0] - _UNKNOWN
-    share = score if score < known else np.interp(score, [known, *scores], [known, *right])
-    return float(min(share, basis.ceiling))
+    return score if score < known else float(np.interp(score, [known, *scores], [known, *right]))
+
+
+def cause_confidence(cause: str, basis: Basis, raw: float) -> float:
+    """How often a best cause that scored so was right, by what is known about that very cause.
+
+    Some causes are the last resort for many symptoms, others are seldom mistaken: the same
+    score means less from the former.
+    """
+    share = _share("cause", basis, raw)
+    repute: float = _shipped().get("repute", {}).get(cause, 0.0) if "cause" in _maps() else 0.0
+    if repute and 0.0 < share < 1.0:
+        odds = share / (1.0 - share) * math.exp(repute)
+        share = odds / (1.0 + odds)
+    return min(share, basis.ceiling)
 
 
 def finding_confidence(basis: Basis, raw: float) -> float:

@@ -75,6 +75,18 @@ def rate_share_of_peak(case: Case, step: float | None) -> Answer | None:
     return Answer(float(rates[at]) / float(rates.max()), curve.evidence(at))
 
 
+FAR = 4.0
+"""Times the usual rate from which on a rate is itself a suspect."""
+
+
+def usual_rate(case: Case) -> float:
+    """The highest learning rate that trainings with the run's optimizer usually bear."""
+    optimizer = case.setting("optimizer")
+    if optimizer is None:
+        return 0.05  # plain descent often takes 0.1, Adam never
+    return 0.5 if "sgd" in optimizer.text else 5e-3
+
+
 def share_of_run(case: Case, step: float | None) -> float:
     """How far into the run a step is, from 0 to 1."""
     loss = case.view.curve("train/loss")
@@ -112,16 +124,17 @@ def sank_until(case: Case, step: float | None) -> Answer | None:
     becomes exact breaks a loss that does well.
     """
     curve, rising = case.view.curve("train/loss"), loss_growth_before(case, step)
-    if curve is None or step is None or rising is None or rising.value >= CALM:
+    if curve is None or step is None or (rising is not None and rising.value >= CALM):
         return None
     at = int(np.searchsorted(curve.x, step))
     before = curve.y[max(0, at - 4096) : at]
     before = before[np.isfinite(before)]
-    if len(before) < 20 or (first := float(np.median(curve.y[:3]))) <= 0:
+    if len(before) < 4 or (first := float(np.max(curve.y[:3]))) <= 0:
         return None
-    now = float(np.median(before[-5:]))
-    is_lowest = now <= float(np.quantile(before, 0.25))
-    return Answer(now / first, curve.evidence(0, at - 1)) if is_lowest and now > 0 else None
+    # Of a few epochs each counts; of many steps some are high by chance.
+    now = float(np.median(before[-5:])) if len(before) >= 20 else float(before[-1])
+    is_lowest = 0 < now <= float(np.quantile(before, 0.25))
+    return Answer(now / first, curve.evidence(0, at - 1)) if is_lowest else None
 
 
 def passing_nan(case: Case) -> Finding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from .calibration import calibrated
+from .calibration import cause_confidence
 from .case import Case
 from .cause import Clue, RootCause
 from .finding import Basis, EvidenceKind, Severity
@@ -65,7 +65,7 @@ def _made_sure(weighed: list[_Weighed]) -> list[RootCause]:
     sure = best.raw
     if not best.is_told:
         rival = next((one.raw for one in others), 0.0)
-        sure = calibrated("cause", best.root.basis, best.raw - RIVALRY * rival)
+        sure = cause_confidence(best.root.id, best.root.basis, best.raw - RIVALRY * rival)
         sure = min(sure, 1.0 / (1.0 + (rival / best.raw) ** EXCLUSION))
     sure = min(sure, best.root.basis.ceiling)
     ranked = [replace(best.root, confidence=round(sure, 3))]

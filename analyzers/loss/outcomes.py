@@ -9,6 +9,7 @@ import numpy as np
 from mltd.runs.harvest import Floats
 
 from ..core.curve import Curve
+from ..core.finding import Evidence
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .levels import Shape, shape_of
@@ -115,3 +116,19 @@ def creeps_down(view: RunView, shape: Shape) -> bool:
     if val is None or len(val) < 5 or shape.gain < 0.03:
         return False
     return rank_correlation(val.bins[2]) < -0.8
+
+
+def unlearned(view: RunView) -> Evidence | None:
+    """A loss that had come clearly below that of a guess, and is back at it: it had learned."""
+    loss, guess = view.curve("train/loss"), chance_loss(view)
+    if loss is None or guess is None:
+        return None
+    _, _, mean, low, _, counts = loss.bins
+    seen = (counts > 0) & np.isfinite(mean)
+    if int(seen.sum()) < 8:
+        return None
+    few = max(2, int(seen.sum()) // 5)
+    now, lowest = float(np.median(mean[seen][-few:])), float(np.nanmin(low[seen][:-few]))
+    if now < 0.95 * guess or lowest > 0.9 * guess:
+        return None
+    return loss.remark(f"was {lowest:.4g}, below the {guess:.4g} of a guess, and is {now:.4g}")

@@ -20,12 +20,19 @@ LEAST = 40
 """Answers that a level of the map must rest on."""
 PRIOR = 6.0
 """Answers that the raw score itself counts for, so that few answers change little."""
+SPREAD = 1.0
+"""How far, in log-odds, one cause is usually more or less reliable than another: few answers move
+its repute little."""
+_TOLD = {"log", "job"}
+
+Answer = tuple[float, bool, str]
+"""Raw score, whether it was right, and the id."""
 
 
-def collect(data: Path) -> dict[str, list[tuple[float, bool]]]:
+def collect(data: Path, split: str) -> dict[str, list[Answer]]:
     """Raw score and correctness of every claim, by kind and basis."""
-    groups: dict[str, list[tuple[float, bool]]] = {}
-    for truth in read_truths(data, "dev"):
+    groups: dict[str, list[Answer]] = {}
+    for truth in read_truths(data, split):
         if truth.verdict == "ambiguous":
             continue
         judged = judge((truth, data))
@@ -33,11 +40,38 @@ def collect(data: Path) -> dict[str, list[tuple[float, bool]]]:
         for found in judged.findings:
             if truth.verdict != "unobservable":
                 name = f"finding/{found['basis']}"
-                groups.setdefault(name, []).append((found["confidence"], found["id"] in right))
+                answer = (found["confidence"], found["id"] in right, found["id"])
+                groups.setdefault(name, []).append(answer)
         for best in judged.causes[:1]:
-            # One map for all causes, so that it never changes their order.
-            groups.setdefault("cause", []).append((best["confidence"], best["id"] in truth.done))
+            # What a message says is as sure as its wording, whatever the map says.
+            if not {one["kind"] for one in best["evidence"]} <= _TOLD:
+                answer = (best["confidence"], best["id"] in truth.done, best["id"])
+                groups.setdefault("cause", []).append(answer)
     return groups
+
+
+def reputes(answers: list[Answer], shares: list[float]) -> dict[str, float]:
+    """How much more or less reliable each cause is than its score says, in log-odds.
+
+    The likeliest shift under a prior that holds causes with few answers near 0.
+    """
+    found: dict[str, float] = {}
+    for name in sorted({one for _, _, one in answers}):
+        mine = [n for n, (_, _, one) in enumerate(answers) if one == name]
+        odds = np.array([_log_odds(shares[n]) for n in mine])
+        right = np.array([float(answers[n][1]) for n in mine])
+        shift = 0.0
+        for _ in range(50):
+            sure = 1.0 / (1.0 + np.exp(-(odds + shift)))
+            slope = float(np.sum(right - sure)) - shift / SPREAD**2
+            shift += slope / (float(np.sum(sure * (1 - sure))) + 1.0 / SPREAD**2)
+        found[name] = round(shift, 2)
+    return found
+
+
+def _log_odds(share: float) -> float:
+    held = min(max(share, 0.02), 0.98)
+    return float(np.log(held / (1.0 - held)))
 
 
 def isotonic(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[float]]:
@@ -71,27 +105,41 @@ def _share(block: list[float]) -> float:
 def main(arguments: list[str] | None = None) -> int:
     """Write the map that ships with the package."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, action="append", required=True)
+    parser.add_argument(
+        "--data",
+        action="append",
+        required=True,
+        metavar="DIR[:SPLIT]",
+        help="a data folder and which of its runs to learn from (dev)",
+    )
     parser.add_argument("--out", type=Path, default=HERE)
     chosen = parser.parse_args(arguments)
     # Scores as the analyzers give them, before any map.
     calibration._maps.cache_clear()
     calibration._maps = dict  # type: ignore[assignment]
-    groups: dict[str, list[tuple[float, bool]]] = {}
+    groups: dict[str, list[Answer]] = {}
     for data in chosen.data:
-        for name, pairs in collect(data).items():
-            groups.setdefault(name, []).extend(pairs)
+        folder, _, split = data.partition(":")
+        for name, answers in collect(Path(folder), split or "dev").items():
+            groups.setdefault(name, []).extend(answers)
     maps: dict[str, Any] = {}
-    for name, pairs in sorted(groups.items()):
-        if len(pairs) < LEAST:
+    for name, answers in sorted(groups.items()):
+        if len(answers) < LEAST:
             continue  # too few to say anything
-        raw, right = isotonic(pairs)
-        maps[name] = {"raw": raw, "right": right, "answers": len(pairs)}
-        mean = float(np.mean([one for _, one in pairs]))
-        sys.stdout.write(f"{name:24} {len(pairs):4} answers, {mean:.3f} right: {raw} {right}\n")
+        raw, right = isotonic([(score, is_right) for score, is_right, _ in answers])
+        maps[name] = {"raw": raw, "right": right, "answers": len(answers)}
+        mean = float(np.mean([one for _, one, _ in answers]))
+        sys.stdout.write(f"{name:24} {len(answers):4} answers, {mean:.3f} right: {raw} {right}\n")
+    causes = groups.get("cause", [])
+    raw, right = maps["cause"]["raw"], maps["cause"]["right"]
+    repute = reputes(causes, [float(np.interp(score, raw, right)) for score, _, _ in causes])
+    for name, shift in sorted(repute.items(), key=lambda one: one[1]):
+        sys.stdout.write(f"{name:28} {shift:+.2f}\n")
     content = {
-        "about": "raw score to share of right answers; made by benchmarks/faults/calibrate.py",
+        "about": "raw score to share of right answers, and how much more or less reliable single "
+        "causes are, in log-odds; made by benchmarks/faults/calibrate.py",
         "maps": maps,
+        "repute": repute,
     }
     chosen.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mltd.analyzers.core import calibration
-from mltd.analyzers.core.calibration import calibrated, finding_confidence
+from mltd.analyzers.core.calibration import calibrated, cause_confidence, finding_confidence
 from mltd.analyzers.core.finding import Basis
+from mltd.analyzers.core.registry import load_causes
 
 
 @pytest.mark.parametrize("basis", Basis)
@@ -32,3 +33,23 @@ def test_without_a_map_the_score_is_the_confidence(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(calibration, "_maps", dict)
     assert calibrated("cause", Basis.RESEARCH, 0.4) == 0.4
     assert calibrated("cause", Basis.RESEARCH, 0.99) == 0.85
+
+
+def test_the_same_score_means_less_from_a_cause_that_is_often_mistaken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calibration, "_maps", lambda: {"cause": ([0.0, 1.0], [0.0, 1.0])})
+    repute = {"corrupt_labels": -1.0, "memory_leak": 1.0, "frozen_parameters": 9.0}
+    monkeypatch.setattr(calibration, "_shipped", lambda: {"repute": repute})
+    doubted = cause_confidence("corrupt_labels", Basis.RESEARCH, 0.6)
+    plain = cause_confidence("lr_too_high", Basis.RESEARCH, 0.6)
+    trusted = cause_confidence("memory_leak", Basis.RESEARCH, 0.6)
+    assert doubted < plain < trusted
+    assert plain == pytest.approx(0.6)
+    assert cause_confidence("frozen_parameters", Basis.RESEARCH, 0.6) == Basis.RESEARCH.ceiling
+    assert cause_confidence("corrupt_labels", Basis.RESEARCH, 0.0) == 0.0
+
+
+def test_the_shipped_reputes_are_of_causes_that_there_are() -> None:
+    known = set(load_causes().causes)
+    assert set(calibration._shipped()["repute"]) <= known
