@@ -26,11 +26,15 @@ from ..core.clues import (
     share_of_run,
     turned_with_a_jump,
 )
-from ..core.finding import Basis
+from ..core.finding import Basis, Finding
 from ..core.fixes import clip_gradients
 from ..core.recording import first_bad
 from ..core.registry import cause
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
+
+
+LASTING = 20
+"""Logged points for which a batch that is over keeps no gradients large."""
 
 
 @cause
@@ -88,6 +92,10 @@ class BadBatch:
         lead = lead_of_gradients(case)
         if lead is not None and lead.value >= 2:
             yield Clue(-0.5, lead.evidence)
+        grown_for_good = case.get("exploding_gradients")
+        if grown_for_good is not None and grown_for_good is broken and _lasts(case, broken):
+            # One batch is over at the next step.
+            yield case.because(broken, -0.6)
         growing = goes_on_growing(case, step) if passing is None else None
         if growing is not None and growing.value > 1.5:
             yield Clue(-0.55, growing.evidence)
@@ -159,3 +167,12 @@ class BadBatch:
             "the sample ids of the batches around the onset, or a second run over the same data: a "
             "spike at the same samples proves the data, at another place the step size"
         )
+
+
+def _lasts(case: Case, grown: Finding) -> bool:
+    """Gradients that stay large over many points of a run that goes on."""
+    norm = case.view.curve("grad_norm")
+    if norm is None or grown.first_step is None:
+        return False
+    end = grown.last_step if grown.last_step is not None else float(norm.x[-1])
+    return end - grown.first_step > LASTING * norm.spacing
