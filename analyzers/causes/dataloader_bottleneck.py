@@ -44,6 +44,9 @@ class DataloaderBottleneck:
         bound, slower = case.get("dataloader_bound"), case.get("throughput_drop")
         if bound is not None and bound.number("share") > 0:
             yield case.clue(0.86 if bound.number("share") > 0.5 else 0.7, bound.evidence[0])
+            for steps in bound.evidence[1:2]:
+                # The whole step is timed by another clock than the wait within it.
+                yield case.clue(0.15, steps)
         if slower is not None:
             yield from self._slower(case, slower)
         if bound is None and slower is None:

@@ -55,6 +55,9 @@ class LearningRateSchedule:
                 worst = case.get("loss_divergence", "loss_spike", "nan_loss", "exploding_gradients")
                 if follows and worst is not None:
                     yield case.because(worst, 0.6)
+            planned = case.setting("scheduler")
+            if odd.details.get("kind") == "jump" and planned is not None and _falls(planned.text):
+                yield Clue(0.3, planned.evidence)
             flat = case.get("plateau", "slow_convergence")
             if flat is not None and odd.details.get("kind") == "early_end":
                 yield case.because(flat, 0.6)
@@ -118,3 +121,10 @@ class LearningRateSchedule:
     def requests(self, case: Case) -> Iterator[str]:
         """What shows the schedule."""
         yield "the scheduler's settings (type, total steps, warm-up, per step or per epoch)"
+
+
+def _falls(schedule: str) -> bool:
+    """A schedule by whose name the rate only falls once it has warmed up."""
+    falling = ("cosine", "linear", "poly", "exp", "step", "decay", "inverse", "constant")
+    returning = ("restart", "cycl", "one")
+    return any(word in schedule for word in falling) and not any(w in schedule for w in returning)

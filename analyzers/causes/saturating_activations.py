@@ -48,6 +48,9 @@ class SaturatingActivations:
         if tiny is not None and tiny.number("layers"):
             # About 1/4 per layer and below is what a sigmoid's slope leaves.
             yield case.because(tiny, 0.8 if 0 < tiny.number("per_layer") < 0.4 else 0.5)
+            idle = case.get("not_learning", "slow_convergence")
+            if idle is not None and idle.is_alarm:
+                yield case.because(idle, 0.15)
         elif tiny is not None:
             yield case.because(tiny, 0.3)
         full = case.get("saturated_units")

@@ -278,6 +278,7 @@ class FrozenLayers:
                 # All behind some layer are reached, none before it.
                 "is_blocked": float([*still, *moving] == layers),
             },
+            beside=moving[-1].curve,
         )
 
     @staticmethod
@@ -315,14 +316,17 @@ class FrozenLayers:
         severity: Severity,
         raw: float,
         details: dict[str, float | str],
+        *,
+        beside: Curve | None = None,
     ) -> Finding:
+        moves = (beside.evidence(0, len(beside) - 1),) if beside is not None else ()
         return Finding(
             id=self.id,
             title=title,
             severity=severity,
             confidence=finding_confidence(Basis.OBSERVATION, raw),
             basis=Basis.OBSERVATION,
-            evidence=(curve.evidence(first, len(curve) - 1),),
+            evidence=(curve.evidence(first, len(curve) - 1), *moves),
             first_step=curve.step(first),
             details=details,
         )
