@@ -96,6 +96,9 @@ class Roles:
         if found is None and (stripped := self._without_split(words)) != words:
             # "train/global_step", "valid_num_updates": the split word changes nothing.
             found = self._axis_by_name.get(stripped)
+            if found is None and words.split()[0] in self._split_by_word:
+                # "dev_other_num_updates": nor does the name of the data behind it.
+                found = self._axis_by_name.get(" ".join(words.split()[-2:]))
             if found is not None and found[0] not in ("step", "epoch"):
                 found = None
         return found if found is not None else (None, 0)
