@@ -76,7 +76,7 @@ class Roles:
 
     @lru_cache(maxsize=64)  # noqa: B019 - one instance lives for the whole process
     def words(self, group: str) -> frozenset[str]:
-        """A word list of the vocabulary: outcome, setting, prose, dropped or indexed."""
+        """A word list of the vocabulary, such as outcome, setting or prose."""
         return frozenset(self._tables("vocabulary")[group])
 
     def axis_of(self, name: str) -> str | None:
@@ -113,6 +113,11 @@ class Roles:
             if (split := self._split_by_word.get(word)) is not None:
                 return split
         return ""
+
+    def tells_evaluation(self, text: str) -> bool:
+        """True if a phrase of the text is one with which an evaluation is reported."""
+        words = normalise(text)
+        return any(phrase in words for phrase in self.words("evaluation"))
 
     def _without_split(self, words: str) -> str:
         return " ".join(w for w in words.split() if w not in self._split_by_word)

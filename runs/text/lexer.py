@@ -23,6 +23,10 @@ _NON_FINITE_WORD = re.compile(r"\b-?(?:nan|inf)\b", re.IGNORECASE)
 _SINGLE_WORD = re.compile(r"\s*\w+")
 _LETTER_OR_UNDERSCORE = re.compile(r"[^\W\d]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_EVALUATED_SO_FAR = re.compile(
+    r"\b(?:eval|val|valid|validation|dev|test)[ _-](?:iter|iteration|step|batch)\b", re.IGNORECASE
+)
+"""`Eval iter: 100`, `[eval_step=10/20]`."""
 _MAX_WORDS_OF_PLACE = 5
 """More words around a coordinate are a sentence that mentions it in passing."""
 
@@ -63,14 +67,19 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     reading.slots.extend(found.slots)
     reading.coordinates.extend(found.coordinates)
     reading.split = reading.split or roles.split_of(found.head_words)
+    if not reading.split and roles.tells_evaluation(found.head_words):
+        reading.split = "val"
     if reading.is_evaluation:
         # How far an evaluation is says nothing about how far the training is.
         reading.coordinates = [c for c in reading.coordinates if c.axis != "inner"]
     head_end = min((slot.span[0] for slot in reading.slots), default=offset + len(body))
     reading.level = level_of(c for c in reading.coordinates if c.span[0] < head_end)
-    is_mention = _is_sentence(body) or reading.is_setting_like
+    is_mention = (
+        _is_sentence(body) or reading.is_setting_like or _EVALUATED_SO_FAR.search(body) is not None
+    )
     if not reading.slots and reading.bar is None and is_mention:
-        reading.coordinates.clear()  # a sentence in passing, or a setting such as `niter: 600000`
+        # A sentence in passing, a setting such as `niter: 600000`, or how far an evaluation is.
+        reading.coordinates.clear()
 
 
 def _read_bar(body: str, offset: int, reading: Reading) -> str:

@@ -107,10 +107,10 @@ def _settle_index(passage: Passage, key: str, key_start: int) -> tuple[str, Span
 
 def note_heading(passage: Passage, segment: str) -> None:
     """`DEV :` or `validation:` gives its words to the names behind it."""
-    if passage.slots:
-        return
-    passage.add_head_words(segment)
     heading = segment.strip()
+    if passage.slots or heading.endswith("="):
+        return  # `v_num=` is a field without a value
+    passage.add_head_words(segment)
     # `eta: 0:05:57` is a value that is no number, not a heading.
     if heading.endswith(":") and FILLER not in heading:
         _set_context(passage, heading)
