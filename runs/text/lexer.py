@@ -22,6 +22,8 @@ MAX_PROSE = 4096
 _NON_FINITE_WORD = re.compile(r"\b-?(?:nan|inf)\b", re.IGNORECASE)
 _SINGLE_WORD = re.compile(r"\s*\w+")
 _LETTER_OR_UNDERSCORE = re.compile(r"[^\W\d]")
+_LOGGER_NAME = re.compile(r"^\s*\w+(?:\.\w+)+\s+-\s")
+"""`package.module - `, in front of the words."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _EVALUATED_SO_FAR = re.compile(
     r"\b(?:eval|val|valid|validation|dev|test)[ _-](?:iter|iteration|step|batch)\b", re.IGNORECASE
@@ -107,7 +109,7 @@ def _note_progress(bar: Bar, caption: str, n: float, offset: int, reading: Readi
 
 
 def _is_sentence(body: str) -> bool:
-    return len(_WORD.findall(body)) > _MAX_WORDS_OF_PLACE
+    return len(_WORD.findall(_LOGGER_NAME.sub("", body))) > _MAX_WORDS_OF_PLACE
 
 
 def _number_namesakes(reading: Reading) -> None:

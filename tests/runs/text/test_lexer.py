@@ -260,6 +260,7 @@ def test_a_known_name_and_a_place_make_a_measurement(line: str, is_measurement: 
     [
         ("Epoch 3", 1),
         ("In epoch 3 of this run nothing was learnt at all", 0),
+        ("package.training.epoch_loop - Going into epoch 3", 1),
         ("Eval iter: 100", 0),
         ("[eval_step=10/20]", 0),
     ],
