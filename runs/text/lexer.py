@@ -64,7 +64,7 @@ def _begin(prefix: Prefix, roles: Roles) -> Reading:
 
 
 def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
-    text = _read_bar(body, offset, reading)
+    text = _read_bar(body, offset, roles, reading)
     found = read_pairs(text, offset, roles)
     reading.slots.extend(found.slots)
     reading.coordinates.extend(found.coordinates)
@@ -84,13 +84,15 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
         reading.coordinates.clear()
 
 
-def _read_bar(body: str, offset: int, reading: Reading) -> str:
+def _read_bar(body: str, offset: int, roles: Roles, reading: Reading) -> str:
     """Note how far a progress bar is; the text with the bar painted over."""
     bar = find_bar(body)
     if bar is None:
         return body
     start, end = bar.span
     caption = body[:start]
+    if (split := roles.split_of(caption)) in ("val", "test"):
+        reading.split = reading.split or split
     if not bar.is_scaled:
         _note_progress(bar, caption, float(body[slice(*bar.n_span)]), offset, reading)
     if caption.rstrip().endswith(":"):

@@ -217,6 +217,7 @@ def test_ranks_are_told_from_the_message(line: str, rank: int | None) -> None:
         ("[2022-04-08 21:30:44,733][valid][INFO] - train loss: 3.7", "val"),
         ("validation loss at iteration 100 | lm loss value: 8.0", "val"),
         ("valid (3/20) loss: 0.46", "val"),
+        ("Validation DataLoader 0:  50%|x | 5/10 [00:00<00:00, 40.1it/s]", "val"),
         ("Saving dict for global step 500: accuracy = 0.8, loss = 0.6", "val"),
         ("Epoch 0: : 4%|x   | 5/90 [00:05<16:24, 1.10s/it, v_num=, loss=9.2]", ""),
     ],
