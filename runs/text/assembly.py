@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +48,12 @@ class _Group:
 class Assembly:
     """Collects groups in any order; `build` puts them into file order."""
 
-    def __init__(self, roles: Roles, view: ChunkView) -> None:
+    def __init__(
+        self, roles: Roles, view: ChunkView, splits: Mapping[int, str] | None = None
+    ) -> None:
         self._roles = roles
+        self._splits = splits or {}
+        """Of pieces, as the headings above them say."""
         self._view = view
         self._chunk = view.chunk
         self._groups: list[_Group] = []
@@ -156,6 +160,9 @@ class Assembly:
         row_of = np.empty(len(order), dtype=np.int64)
         row_of[order] = np.arange(len(order))
         harvest.line = self._lines(places[order]) + 1
+        if self._splits:
+            for group in self._groups:
+                group.parts = list(self._below_headings(group))
         merged: dict[ColumnKey, list[tuple[Ints, Floats, bool]]] = {}
         shown_again = self._shown_again()
         start = 0
@@ -174,6 +181,19 @@ class Assembly:
                 taken = (rows, values) if mask is None else (rows[mask], values[mask])
                 merged.setdefault(key, []).append((*taken, certain))
         harvest.columns.extend(_joined(key, parts) for key, parts in merged.items())
+
+    def _below_headings(self, group: _Group) -> Iterator[_Part]:
+        """The parts of a group, those without a split by that of the heading above them."""
+        splits = np.array([self._splits.get(place, "") for place in group.places.tolist()])
+        found = np.unique(splits).tolist()
+        for part in group.parts:
+            if part.key.split or found == [""]:
+                yield part
+                continue
+            for split in found:
+                mask = splits == split
+                key = replace(part.key, split=split)
+                yield part._replace(key=key, mask=mask if part.mask is None else mask & part.mask)
 
     def _shown_again(self) -> Mask | None:
         """Pieces with bars that are drawn again as far as they were.
