@@ -51,6 +51,8 @@ CASES = [
          {"loss": 1.25}, step=100),
     case("Iter(val) [500]\taAcc: 0.9581, mIoU: 0.6",
          {"aAcc": 0.9581, "mIoU": 0.6}),
+    case("best metric, acc: 0.43, fps: 12.1",
+         {"best acc": 0.43, "best fps": 12.1}),
     case("0 train 11.223622",
          {"train": 11.223622}, step=0),
     case("Epoch [80/500], Validation Loss: 0.0146",
@@ -153,6 +155,7 @@ CASES = [
 ]  # fmt: skip
 
 QUIET = [
+    "{'best_train_loss': inf, 'log_interval': 50, 'valid_interval': 3000, 'num_epochs': 12}",
     "Running pytorch 2.5.1+cu124 compiled for CUDA 12.4",
     "| N/A   33C    P0            141W /  700W |    5304MiB /  81559MiB |      4%      Default |",
     "2024-01-01 10:00:00 - INFO - connecting to 10.0.0.1:29500",
@@ -217,6 +220,7 @@ def test_ranks_are_told_from_the_message(line: str, rank: int | None) -> None:
         ("[2022-04-08 21:30:44,733][valid][INFO] - train loss: 3.7", "val"),
         ("validation loss at iteration 100 | lm loss value: 8.0", "val"),
         ("valid (3/20) loss: 0.46", "val"),
+        ("cur metric, acc: 0.43, norm_edit_dis: 0.9", "val"),
         ("Validation DataLoader 0:  50%|x | 5/10 [00:00<00:00, 40.1it/s]", "val"),
         ("Saving dict for global step 500: accuracy = 0.8, loss = 0.6", "val"),
         ("Epoch 0: : 4%|x   | 5/90 [00:05<16:24, 1.10s/it, v_num=, loss=9.2]", ""),
