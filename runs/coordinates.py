@@ -45,6 +45,8 @@ class Coordinates:
         """Step of the bar drawn last, and the epoch of the first record behind it."""
         self._steps_per_epoch = np.nan
         self._loops = Loops()
+        self._early_total = np.nan
+        """Total of a loop that ended before any epoch was named."""
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -79,6 +81,7 @@ class Coordinates:
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
         self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
         self._loops = Loops()
+        self._early_total = np.nan
 
     def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
         """Add the rows of a harvest; the number of the first one."""
@@ -134,9 +137,15 @@ class Coordinates:
             whole = epoch * 0.0 if self._epochs_are_fractions else epoch
             here &= self._loops.are_training(inner, total, whole)
         derived = np.full(count, np.nan)
+        if total is not None:
+            ended = here & np.isnan(epoch) & (inner >= total)
+            self._early_total = float(total[ended][-1]) if ended.any() else self._early_total
         counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
         if counted.any() and total is not None and self._epoch_base is not None:
             done = self._epochs_done(epoch[counted], inner[counted] / total[counted])
+            if not self._epochs_are_fractions and not self._loops.counts_run:
+                # Epochs that are named at their end: the loop is already that of the next one.
+                done = done + (total[counted] == self._early_total)
             derived[counted] = done * total[counted] + inner[counted]
         uncounted = here & ~counted
         if uncounted.any():

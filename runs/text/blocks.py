@@ -20,6 +20,7 @@ MOST_LINES = 64
 _DECORATION = re.compile(r"^[\s*=\-#>+~_]{3,}(?=\w)|[\s*=\-#<+~_]+$")
 _CLAUSE = re.compile(r"\s[-–|]+\s|[:;,\]]\s+")
 _WORD = re.compile(r"[^\W\d_]+")
+_BRACKETED = re.compile(r"\[\w+\]")
 _INDENT = re.compile(rb"[ \t]*")
 
 
@@ -34,6 +35,7 @@ def split_of_heading(text: str, roles: Roles) -> str:
     if not 0 < len(found) <= _MOST_WORDS or any(map(str.isdigit, clause)):
         return ""
     is_banner = clause.isupper() or _DECORATION.match(words) is not None
+    is_banner |= _BRACKETED.fullmatch(words) is not None
     return roles.split_of(clause) if is_called or is_banner else ""
 
 

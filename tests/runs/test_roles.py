@@ -21,6 +21,7 @@ from mltd.runs.roles import shipped
         ("perplexity", "train/perplexity"),
         ("optim/learning_rate_group0", "lr"),
         ("optim0_lr0", "lr"),
+        ("critic/rewards/mean", "reward"),
         ("x/lr0", "lr"),
         ("Train loss_scale (avg)", "loss_scale"),
     ],

@@ -223,3 +223,27 @@ def test_a_loop_that_never_goes_on_was_not_that_of_the_training() -> None:
     parts += [harvest([key] * 2, inner=[3.0, 6.0], inner_total=[8.0] * 2) for _ in range(6)]
     (series,) = run_of(*parts).series
     assert series.axis("step")[-1] > 5.0
+
+
+def test_an_epoch_that_is_named_at_its_end_is_not_that_of_the_next_loop() -> None:
+    nan = np.nan
+    key = ColumnKey("loss")
+    first = harvest(
+        [key] * 3, epoch=[nan, nan, 1.0], inner=[5.0, 10.0, nan], inner_total=[10.0] * 3
+    )
+    later = harvest(
+        [key] * 3, epoch=[nan, nan, 2.0], inner=[5.0, 10.0, nan], inner_total=[10.0] * 3
+    )
+    (series,) = run_of(first, later, later).series
+    assert series.axis("step").tolist() == [5, 10, 10, 15, 20, 20, 25, 30, 30]
+
+
+def test_a_loop_of_another_length_before_the_first_epoch_does_not_count() -> None:
+    one = harvest(
+        [ColumnKey("loss")] * 3,
+        epoch=[np.nan, 1.0, 2.0],
+        inner=[7.0, 5.0, 5.0],
+        inner_total=[7.0, 10.0, 10.0],
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == [7, 5, 15]

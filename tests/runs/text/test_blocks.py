@@ -14,6 +14,7 @@ from .test_extractor import feed_pieces, read, values
     ("line", "split"),
     [
         ("Val:", "val"),
+        ("[val]", "val"),
         ("  --> EVAL PERFORMANCE", "val"),
         ("***** Test results *****", "test"),
         ("Epoch 3 - Evaluation time (seconds): 1.12 - Train metrics:", "train"),
