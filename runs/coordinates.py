@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from .columns import GrowingColumn
 from .harvest import AXES, Floats, Harvest, Ints
+from .loops import Loops
 
 
 def fill_forward(values: Floats, carry: float) -> Floats:
@@ -43,6 +44,9 @@ class Coordinates:
         self._last_bar = (np.nan, np.nan)
         """Step of the bar drawn last, and the epoch of the first record behind it."""
         self._steps_per_epoch = np.nan
+        self._loops = Loops()
+        self._early_total = np.nan
+        """Total of a loop that ended before any epoch was named."""
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -76,6 +80,8 @@ class Coordinates:
         self._inner_offset, self._last_inner = 0.0, np.nan
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
         self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
+        self._loops = Loops()
+        self._early_total = np.nan
 
     def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
         """Add the rows of a harvest; the number of the first one."""
@@ -125,10 +131,21 @@ class Coordinates:
         epoch = fill_forward(
             axes.get("epoch", np.full(count, np.nan)), self._carry.get("epoch", np.nan)
         )
+        self._note_fractions(epoch[here])
+        if total is not None:
+            # Beside fractions the training is one single loop.
+            whole = epoch * 0.0 if self._epochs_are_fractions else epoch
+            here &= self._loops.are_training(inner, total, whole)
         derived = np.full(count, np.nan)
+        if total is not None:
+            ended = here & np.isnan(epoch) & (inner >= total)
+            self._early_total = float(total[ended][-1]) if ended.any() else self._early_total
         counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
         if counted.any() and total is not None and self._epoch_base is not None:
             done = self._epochs_done(epoch[counted], inner[counted] / total[counted])
+            if not self._epochs_are_fractions and not self._loops.counts_run:
+                # Epochs that are named at their end: the loop is already that of the next one.
+                done = done + (total[counted] == self._early_total)
             derived[counted] = done * total[counted] + inner[counted]
         uncounted = here & ~counted
         if uncounted.any():
@@ -165,13 +182,16 @@ class Coordinates:
         located[here[placed]] = np.rint(steps[which] + further)[placed]
         axes["step"] = located
 
+    def _note_fractions(self, epoch: Floats) -> None:
+        part = epoch[np.isfinite(epoch)] % 1.0
+        self._epochs_are_fractions |= bool(np.any((part > 1e-9) & (part < 1 - 1e-9)))
+
     def _epochs_done(self, epoch: Floats, share: Floats) -> Floats:
         """Whole epochs before each record; none where the count is of the whole run."""
         assert self._epoch_base is not None
-        part = epoch % 1.0
-        self._epochs_are_fractions |= bool(np.any((part > 1e-9) & (part < 1 - 1e-9)))
         if not self._epochs_are_fractions:
-            return epoch - self._epoch_base
+            return np.where(self._loops.counts_run, 0.0, epoch - self._epoch_base)
+        part = epoch % 1.0
         is_inside = np.abs(part - share % 1.0) < 0.02
         agrees = bool(np.mean(is_inside) > 0.8) and float(epoch.max()) > 1.0
         return np.floor(epoch) if agrees else np.zeros(len(epoch))

@@ -76,7 +76,7 @@ class Roles:
 
     @lru_cache(maxsize=64)  # noqa: B019 - one instance lives for the whole process
     def words(self, group: str) -> frozenset[str]:
-        """A word list of the vocabulary: outcome, setting, prose, dropped or indexed."""
+        """A word list of the vocabulary, such as outcome, setting or prose."""
         return frozenset(self._tables("vocabulary")[group])
 
     def axis_of(self, name: str) -> str | None:
@@ -96,6 +96,9 @@ class Roles:
         if found is None and (stripped := self._without_split(words)) != words:
             # "train/global_step", "valid_num_updates": the split word changes nothing.
             found = self._axis_by_name.get(stripped)
+            if found is None and words.split()[0] in self._split_by_word:
+                # "dev_other_num_updates": nor does the name of the data behind it.
+                found = self._axis_by_name.get(" ".join(words.split()[-2:]))
             if found is not None and found[0] not in ("step", "epoch"):
                 found = None
         return found if found is not None else (None, 0)
@@ -110,6 +113,11 @@ class Roles:
             if (split := self._split_by_word.get(word)) is not None:
                 return split
         return ""
+
+    def tells_evaluation(self, text: str) -> bool:
+        """True if a phrase of the text is one with which an evaluation is reported."""
+        words = normalise(text)
+        return any(phrase in words for phrase in self.words("evaluation"))
 
     def _without_split(self, words: str) -> str:
         return " ".join(w for w in words.split() if w not in self._split_by_word)

@@ -2,7 +2,7 @@
 
 What it sees: swings over several points, not the jitter from one batch to the next (which turns
     back at every second point and is healthy): a period that repeats, or wandering far larger
-    than its jitter while nothing is won.
+    than its jitter while nothing is won. Means that a progress bar begins anew do not count.
 Why it matters: the step size is near its limit, or the data come in an order that repeats.
 Fires on:
     train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14
@@ -30,6 +30,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 
 LEAST = 48
+_BAR = " (progress)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class OscillatingLoss:
         chance = 4.0 / np.sqrt(len(values) - len(values) // 3)
         if swing is None or swing.strength < max(self.strength, chance):
             return
-        if self._is_large(values, swing):
+        if self._is_large(values, swing) and not _is_period_of_bar(view, curve, swing):
             yield self._report(view, curve, swing)
 
     def _is_large(self, values: Floats, swing: Swing) -> bool:
@@ -99,6 +100,17 @@ class OscillatingLoss:
             first_step=curve.step(min(first, start)),
             details={"period": period, "strength": swing.strength, "lag": swing.lag},
         )
+
+
+def _is_period_of_bar(view: RunView, curve: Curve, swing: Swing) -> bool:
+    """Bars show means of their epoch so far, which begin anew with every bar."""
+    if not curve.name.endswith(_BAR):
+        return False
+    ends = [s for s in view.series if s.name == curve.name.removesuffix(_BAR)]
+    if not ends or not len(ends[0]):
+        return False
+    bars = swing.lag * len(ends[0]) / len(curve)
+    return bars > 0.5 and abs(bars - round(bars)) < 0.1
 
 
 def find_swing(values: Floats) -> Swing | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,13 +41,19 @@ class _Group:
     """Pieces of the chunk; negative for a record that began before it."""
     axes: dict[str, Floats] = field(default_factory=dict)
     parts: list[_Part] = field(default_factory=list)
+    bar: tuple[Floats, Floats] | None = None
+    """How far the bar of the training was drawn, and its total."""
 
 
 class Assembly:
     """Collects groups in any order; `build` puts them into file order."""
 
-    def __init__(self, roles: Roles, view: ChunkView) -> None:
+    def __init__(
+        self, roles: Roles, view: ChunkView, splits: Mapping[int, str] | None = None
+    ) -> None:
         self._roles = roles
+        self._splits = splits or {}
+        """Of pieces, as the headings above them say."""
         self._view = view
         self._chunk = view.chunk
         self._groups: list[_Group] = []
@@ -67,6 +73,7 @@ class Assembly:
             if not reading.is_evaluation:
                 group.axes.setdefault("inner", drawn)
                 group.axes.setdefault("inner total", total)
+                group.bar = drawn, total
             complete = drawn >= total
         if reading.stamp:
             digits = self._view.columns(indices, *reading.stamp_span)
@@ -128,7 +135,7 @@ class Assembly:
         group = _Group(np.array([piece], dtype=np.int64))
         group.axes = {axis: np.array([value]) for axis, (_, value) in record.axes.items()}
         group.parts = [
-            _Part(ColumnKey(name), None, np.array([value]), record.is_certain)
+            _Part(ColumnKey(name, split=record.split), None, np.array([value]), record.is_certain)
             for name, value in record.values.items()
         ]
         self._groups.append(group)
@@ -153,7 +160,11 @@ class Assembly:
         row_of = np.empty(len(order), dtype=np.int64)
         row_of[order] = np.arange(len(order))
         harvest.line = self._lines(places[order]) + 1
+        if self._splits:
+            for group in self._groups:
+                group.parts = list(self._below_headings(group))
         merged: dict[ColumnKey, list[tuple[Ints, Floats, bool]]] = {}
+        shown_again = self._shown_again()
         start = 0
         for group in self._groups:
             rows = row_of[start : start + len(group.places)]
@@ -162,10 +173,51 @@ class Assembly:
                 if axis not in harvest.axes:
                     harvest.axes[axis] = np.full(len(order), np.nan)
                 harvest.axes[axis][rows] = values
-            for key, mask, values, certain in group.parts:
+            fresh = None
+            if group.bar is not None and shown_again is not None:
+                fresh = ~shown_again[group.places]
+            for key, among, values, certain in group.parts:
+                mask = among if fresh is None else fresh if among is None else among & fresh
                 taken = (rows, values) if mask is None else (rows[mask], values[mask])
                 merged.setdefault(key, []).append((*taken, certain))
         harvest.columns.extend(_joined(key, parts) for key, parts in merged.items())
+
+    def _below_headings(self, group: _Group) -> Iterator[_Part]:
+        """The parts of a group, those without a split by that of the heading above them."""
+        splits = np.array([self._splits.get(place, "") for place in group.places.tolist()])
+        found = np.unique(splits).tolist()
+        for part in group.parts:
+            if part.key.split or found == [""]:
+                yield part
+                continue
+            for split in found:
+                mask = splits == split
+                key = replace(part.key, split=split)
+                yield part._replace(key=key, mask=mask if part.mask is None else mask & part.mask)
+
+    def _shown_again(self) -> Mask | None:
+        """Pieces with bars that are drawn again as far as they were.
+
+        When an evaluation has ended, or an epoch, the complete bar is drawn once more: what it
+        shows then is what counts.
+        """
+        bars = [(group, *group.bar) for group in self._groups if group.bar is not None]
+        if not bars:
+            return None
+        places = np.concatenate([group.places for group, _, _ in bars])
+        order = np.argsort(places, kind="stable")
+        places = places[order]
+        drawn = np.concatenate([n for _, n, _ in bars])[order]
+        total = np.concatenate([total for _, _, total in bars])[order]
+        unknown = [np.full(len(group.places), np.nan) for group, _, _ in bars]
+        epochs = [g.axes.get("epoch", none) for (g, _, _), none in zip(bars, unknown, strict=True)]
+        epoch = np.concatenate(epochs)[order]
+        lines = self._lines(places)
+        again = np.zeros(len(self._chunk.pieces), dtype=bool)
+        is_same_bar = (drawn[1:] == drawn[:-1]) & (total[1:] == total[:-1])
+        is_same_bar &= (lines[1:] == lines[:-1]) | (epoch[1:] == epoch[:-1])
+        again[places[:-1][is_same_bar]] = True
+        return again if again.any() else None
 
     def _lines(self, places: Ints) -> Ints:
         """0-based lines of pieces; a record from before the chunk already has its line."""

@@ -14,7 +14,7 @@ from .passage import Passage
 
 _SPLIT_IN_PARENTHESES = re.compile(r"\((?:train|val|valid|test|eval)\w*\)\s*$")
 """mmengine's `Epoch(train)`."""
-_CLAUSE_END = re.compile(r"[.!?:]\s+|[\])}>]\s*")
+_CLAUSE_END = re.compile(r"[.!?:]\s+|[\])}>]\s*|(?<=\w)\((?=\w)")
 _INTEGRAL = re.compile(r"[\d,]+(?:\.0*)?")
 _BROKEN_AXES = ("epoch", "tokens", "samples")
 """Axes on which 0.02 or 1.5e9 is a place."""
@@ -30,6 +30,7 @@ _CLOSING_BRACKET = re.compile(r"\s*[\])]?")
 _GAP = re.compile(r"[\s,:]*")
 _DECIMALS_FOLLOW = re.compile(r"\s*\.")
 _BRACKETED_INTEGER = re.compile(r"\s*\[\s*\d+\s*\]")
+_PARENTHESISED_FRACTION = re.compile(r"\((?P<n>\d+)\s*/\s*(?P<total>\d+)\)")
 _COUNTED = frozenset({"", "batches", "batch", "iters", "iterations", "steps", "it", "step", "iter"})
 """What may stand behind `200/ 2983` in a line that named its epoch."""
 
@@ -64,6 +65,8 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
     number = candidate.number
     passage.add_head_words(named.before)
     total = TOTAL.match(passage.text, number.end())
+    if named.axis == "step" and _counts_evaluation(passage, candidate.phrase):
+        return _skip(_CLOSING_BRACKET, passage.text, total.end() if total else number.end())
     if named.axis in ("tokens", "samples"):
         passage.add_slot(key, number, is_known=True)
     axis, rank = _settle_axis(passage, named, key, number["number"], has_total=total is not None)
@@ -92,6 +95,19 @@ def take_epoch_of_split(passage: Passage, candidate: Candidate) -> int | None:
     return inner.end()
 
 
+def take_epoch_of_loop(passage: Passage, candidate: Candidate) -> int | None:
+    """`valid (3/20) loss: 2.1`: one line for each loop over a part of the data."""
+    if passage.slots or passage.coordinates or not candidate.left.endswith("("):
+        return None
+    words = candidate.left[:-1].strip(KEY_EDGES)
+    found = _PARENTHESISED_FRACTION.match(passage.text, candidate.number.start() - 1)
+    if found is None or len(words.split()) != 1 or not passage.roles.split_of(words):
+        return None
+    passage.add_head_words(words)
+    passage.add_coordinate("epoch", found.span("n"), precedence.HEAD, found.span("total"))
+    return found.end()
+
+
 def take_bracketed_position(passage: Passage, candidate: Candidate) -> int | None:
     """`Test: [10/1814] Data 0.3`: a position, and the words before it are a heading."""
     if not candidate.left.rstrip().endswith("["):
@@ -101,6 +117,11 @@ def take_bracketed_position(passage: Passage, candidate: Candidate) -> int | Non
     if found is None or not found[0].rstrip().endswith("]"):
         return None
     note_heading(passage, candidate.left.rstrip(" ["))
+    # `Train: [0/300][10/1251]`: epochs, then what is inside them.
+    inside = FRACTION.match(passage.text, found.end())
+    if inside is not None and inside[0].startswith("[") and not passage.has_axis("epoch"):
+        passage.add_coordinate("epoch", found.span("n"), precedence.HEAD, found.span("total"))
+        found = inside
     if not passage.has_axis("inner") and not passage.has_axis("step"):
         passage.add_coordinate(
             "inner", found.span("n"), precedence.BATCHES_OF_EPOCH, found.span("total")
@@ -145,6 +166,12 @@ def _locates(passage: Passage, candidate: Candidate, key: str, named: AxisName) 
     # "needed for iters 600,000" and "| Steps: 24" count, "(epoch: 1, iters: 100" locates.
     is_plural = key.split()[-1].casefold() in _PLURAL_AXES
     return not is_plural or not (passage.slots or before)
+
+
+def _counts_evaluation(passage: Passage, phrase: str) -> bool:
+    """mmcv's `Iter(val) [500]` counts the batches that were evaluated, not the training."""
+    split = _SPLIT_IN_PARENTHESES.search(phrase.rstrip(" [(#:="))
+    return split is not None and passage.roles.split_of(split[0]) in ("val", "test")
 
 
 def _settle_axis(

@@ -24,6 +24,7 @@ from ..harvest import Harvest
 from ..roles import Roles, shipped
 from ..statements import statements_in
 from .assembly import Assembly
+from .blocks import Blocks
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
 from .families import Families
@@ -63,6 +64,8 @@ class TextReader:
         self._is_special = bytearray(2)
         """Whether lines of a plan may hold events, settings or statements."""
         self._is_table = bytearray([0, 1])
+        self._is_heading = bytearray(2)
+        """Whether lines of a plan name the split of those below them."""
         self._repeated: set[int] = set()
         """Plans of failures that were told hundreds of times."""
         self._has_tables = False
@@ -72,6 +75,7 @@ class TextReader:
         self._tables = TableReader(self._planner.roles)
         self._grids = GridReader(self._planner.roles)
         self._layouts = Layouts()
+        self._blocks = Blocks()
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete lines of `data`."""
@@ -94,7 +98,7 @@ class TextReader:
             if harvest.consumed == 0:
                 return Harvest()
             harvest.statements = [s for s in harvest.statements if s.line <= harvest.lines]
-        assembly = Assembly(self._planner.roles, view)
+        assembly = Assembly(self._planner.roles, view, self._splits_of_blocks(chunk, numbers))
         self._read_groups(view, numbers, skipped, fittings, assembly)
         numbers[skipped[: len(numbers)]] = 0
         self._read_tables(chunk, numbers, texts, assembly, final=final)
@@ -106,6 +110,7 @@ class TextReader:
         """Go on at another place of the file: what was left open there is not continued."""
         self._tables = TableReader(self._planner.roles)
         self._grids = GridReader(self._planner.roles)
+        self._blocks = Blocks()
 
     # -- shapes ---------------------------------------------------------------------------
 
@@ -146,6 +151,7 @@ class TextReader:
             self._plans.append(plan)
             self._is_special.append(plan.is_special)
             self._is_table.append(plan.shape is Shape.TABLE)
+            self._is_heading.append(bool(plan.heads))
             self._has_tables |= plan.shape is Shape.TABLE and plan.rule is None
         if len(self._numbers) < MAX_PLANS:
             self._numbers[skeleton] = number
@@ -222,6 +228,18 @@ class TextReader:
         for number in self._repeated:
             left_out.update(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
         return left_out
+
+    def _splits_of_blocks(
+        self, chunk: CleanChunk, numbers: npt.NDArray[np.int64]
+    ) -> dict[int, str]:
+        """The split of every line below a heading that names one."""
+        if not any(self._is_heading):
+            return {}
+        headings = {
+            place: self._plans[numbers[place]].heads
+            for place in _lines_of(self._is_heading, numbers).tolist()
+        }
+        return self._blocks.splits(chunk.pieces, len(numbers), headings)
 
     # -- numbers --------------------------------------------------------------------------
 

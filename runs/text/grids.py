@@ -19,7 +19,9 @@ _TRAILING_BAR = re.compile(r":\s+(?P<percent>\d{1,3})%\|.*$")
 _FRACTION = re.compile(r"(?P<n>\d+)/\d+")
 _DURATION = re.compile(r"\d+(?::\d{2})+|\d+h\d+m|\?|-+|nan?")
 """`00:03`, `1h20m`, and what stands in for a time that is not known."""
-_NAME = re.compile(r"[^\W\d][\w./@%()-]*(?: [^\W\d][\w./@%()-]*){0,3}")
+_COUNTER_NAMES = {"#": "step", "e": "epoch"}
+"""Headings of the first columns that are too short to mean anything elsewhere."""
+_NAME = re.compile(r"#|[^\W\d][\w./@%()-]*(?: [^\W\d][\w./@%()-]*){0,3}")
 _HEADER_WORD = re.compile(
     r"epoch|step|iter|batch|round|tick|episode|loss|acc|err|score|\blr\b|rate|prec|map|ppl|f1|reward",
     re.IGNORECASE,
@@ -40,7 +42,7 @@ def header_cells(text: str, roles: Roles) -> list[str] | None:
     cells = _header_cells(_TRAILING_BAR.sub("", text))
     if not 2 <= len(cells) <= MAX_CELLS or not all(map(_NAME.fullmatch, cells)):
         return None
-    axes = sum(roles.axis_of(cell) in ("epoch", "step") for cell in cells)
+    axes = sum(_axis_rank(cell, roles)[0] is not None for cell in cells)
     known = sum(roles.is_known(cell) for cell in cells)
     if len(cells) == 2:
         return cells if axes == 1 and known == 1 else None
@@ -91,6 +93,9 @@ class GridReader:
         if cells is None or len(cells) != len(self._header) or _is_being_drawn(text):
             return None
         record = TableRecord(line, is_certain=True)
+        if not _is_numeric(cells[0]):
+            # `train`, `vali` and `test`, one below the other.
+            record.split = self._roles.split_of(cells[0])
         for name, cell in zip(self._header, cells, strict=True):
             self._take(record, name, cell)
         return record if record.values or record.axes else None
@@ -102,11 +107,19 @@ class GridReader:
             value = parse_number(number["number"])
         else:
             return
-        axis, precedence = self._roles.axis_rank(name)
-        if axis in ("step", "epoch"):
+        axis, precedence = _axis_rank(name, self._roles)
+        if axis is not None:
             record.axes[axis] = (precedence, value)
         else:
             record.values[name] = value
+
+
+def _axis_rank(name: str, roles: Roles) -> tuple[str | None, int]:
+    """The coordinate that a column holds, if it is one."""
+    if (axis := _COUNTER_NAMES.get(name.casefold())) is not None:
+        return axis, 0
+    axis, precedence = roles.axis_rank(name)
+    return (axis, precedence) if axis in ("step", "epoch") else (None, 0)
 
 
 def _is_being_drawn(row: str) -> bool:

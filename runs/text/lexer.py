@@ -22,7 +22,13 @@ MAX_PROSE = 4096
 _NON_FINITE_WORD = re.compile(r"\b-?(?:nan|inf)\b", re.IGNORECASE)
 _SINGLE_WORD = re.compile(r"\s*\w+")
 _LETTER_OR_UNDERSCORE = re.compile(r"[^\W\d]")
+_LOGGER_NAME = re.compile(r"^\s*\w+(?:\.\w+)+\s+-\s")
+"""`package.module - `, in front of the words."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_EVALUATED_SO_FAR = re.compile(
+    r"\b(?:eval|val|valid|validation|dev|test)[ _-](?:iter|iteration|step|batch)\b", re.IGNORECASE
+)
+"""`Eval iter: 100`, `[eval_step=10/20]`."""
 _MAX_WORDS_OF_PLACE = 5
 """More words around a coordinate are a sentence that mentions it in passing."""
 
@@ -58,28 +64,35 @@ def _begin(prefix: Prefix, roles: Roles) -> Reading:
 
 
 def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
-    text = _read_bar(body, offset, reading)
+    text = _read_bar(body, offset, roles, reading)
     found = read_pairs(text, offset, roles)
     reading.slots.extend(found.slots)
     reading.coordinates.extend(found.coordinates)
     reading.split = reading.split or roles.split_of(found.head_words)
+    if not reading.split and roles.tells_evaluation(found.head_words):
+        reading.split = "val"
     if reading.is_evaluation:
         # How far an evaluation is says nothing about how far the training is.
         reading.coordinates = [c for c in reading.coordinates if c.axis != "inner"]
     head_end = min((slot.span[0] for slot in reading.slots), default=offset + len(body))
     reading.level = level_of(c for c in reading.coordinates if c.span[0] < head_end)
-    is_mention = _is_sentence(body) or reading.is_setting_like
+    is_mention = (
+        _is_sentence(body) or reading.is_setting_like or _EVALUATED_SO_FAR.search(body) is not None
+    )
     if not reading.slots and reading.bar is None and is_mention:
-        reading.coordinates.clear()  # a sentence in passing, or a setting such as `niter: 600000`
+        # A sentence in passing, a setting such as `niter: 600000`, or how far an evaluation is.
+        reading.coordinates.clear()
 
 
-def _read_bar(body: str, offset: int, reading: Reading) -> str:
+def _read_bar(body: str, offset: int, roles: Roles, reading: Reading) -> str:
     """Note how far a progress bar is; the text with the bar painted over."""
     bar = find_bar(body)
     if bar is None:
         return body
     start, end = bar.span
     caption = body[:start]
+    if (split := roles.split_of(caption)) in ("val", "test"):
+        reading.split = reading.split or split
     if not bar.is_scaled:
         _note_progress(bar, caption, float(body[slice(*bar.n_span)]), offset, reading)
     if caption.rstrip().endswith(":"):
@@ -98,7 +111,7 @@ def _note_progress(bar: Bar, caption: str, n: float, offset: int, reading: Readi
 
 
 def _is_sentence(body: str) -> bool:
-    return len(_WORD.findall(body)) > _MAX_WORDS_OF_PLACE
+    return len(_WORD.findall(_LOGGER_NAME.sub("", body))) > _MAX_WORDS_OF_PLACE
 
 
 def _number_namesakes(reading: Reading) -> None:

@@ -30,6 +30,8 @@ _IDLE_HEADINGS = frozenset({
     "mean", "status", "report"
 })  # fmt: skip
 """Words of a heading that tell nothing about the numbers behind it."""
+_BEST = re.compile(r"best\b", re.IGNORECASE)
+"""What was best so far is not what was measured now."""
 _MAX_CONTEXT_WORDS = 4
 _MAX_WORD = 40
 """Characters of the words that are numbered, such as `layer`; the rest is not looked at."""
@@ -107,12 +109,12 @@ def _settle_index(passage: Passage, key: str, key_start: int) -> tuple[str, Span
 
 def note_heading(passage: Passage, segment: str) -> None:
     """`DEV :` or `validation:` gives its words to the names behind it."""
-    if passage.slots:
-        return
-    passage.add_head_words(segment)
     heading = segment.strip()
+    if passage.slots or heading.endswith("="):
+        return  # `v_num=` is a field without a value
+    passage.add_head_words(segment)
     # `eta: 0:05:57` is a value that is no number, not a heading.
-    if heading.endswith(":") and FILLER not in heading:
+    if (heading.endswith(":") or _BEST.match(heading)) and FILLER not in heading:
         _set_context(passage, heading)
 
 

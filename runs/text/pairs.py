@@ -10,7 +10,12 @@ import re
 
 from ..roles import Roles
 from . import precedence
-from .axes import take_bracketed_position, take_coordinate, take_epoch_of_split
+from .axes import (
+    take_bracketed_position,
+    take_coordinate,
+    take_epoch_of_loop,
+    take_epoch_of_split,
+)
 from .brackets import read_qualified, read_vectors
 from .candidate import Candidate, candidate_at
 from .heads import read_head
@@ -34,11 +39,18 @@ _SEPARATOR = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_COLON_BETWEEN_FIELDS = re.compile(
+    r"(?<=\d)\ :\ |(?<=\d[a-zA-Z%.])\ :\ |\ :\ (?![-+]?\.?\d|nan\b|inf\b)", re.IGNORECASE
+)
+"""Marian's `Ep. 1 : Up. 1000 : Cost 8.1 : Time 60.1s : 3.1 words/s`: so many are separators,
+but for those between a word and its number, as in `perplexity : 12.1 : new best`."""
 _DOTTED_LEADER = "...."
 """`lr ........ 0.1` lists settings."""
 _ASSIGNMENT = re.compile(r"\s*[:=]")
 _ASSIGNMENT_AT_END = re.compile(r"[:=]\s*$")
 _OPENERS = ("[", "(", "#", "/", "<")
+_PLACES = (take_coordinate, take_epoch_of_split, take_epoch_of_loop, take_bracketed_position)
+"""Ways in which a number says where in training a line belongs."""
 
 
 def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
@@ -56,8 +68,7 @@ def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
 def _normalised(text: str) -> str:
     """ASCII punctuation and no lookalikes of numbers, every offset kept."""
     text = mask_lookalikes(text.translate(_FULL_WIDTH))
-    # Marian's `Ep. 1 : Up. 1000 : Cost 8.1`: so many are separators.
-    return text.replace(" : ", " | ") if text.count(" : ") > 2 else text
+    return _COLON_BETWEEN_FIELDS.sub(" | ", text) if text.count(" : ") > 2 else text
 
 
 def _segments(text: str, position: int) -> list[Span]:
@@ -90,7 +101,7 @@ def _read_segment(passage: Passage, start: int, end: int) -> None:
 
 def _take(passage: Passage, candidate: Candidate) -> int | None:
     """Read one number; where reading goes on, or None if it is part of a name."""
-    for take in (take_coordinate, take_epoch_of_split, take_bracketed_position):
+    for take in _PLACES:
         if (stop := take(passage, candidate)) is not None:
             return stop
     if candidate.is_assigned:

@@ -14,6 +14,7 @@ from ..events.classify import classify
 from ..events.rule import FAILURES, EventRule
 from ..roles import Roles
 from ..statements import MOST_PER_SHAPE, may_state
+from .blocks import split_of_heading
 from .cleaning import decode
 from .grids import header_cells, row_cells
 from .lexer import read_line
@@ -50,6 +51,8 @@ class Plan:
     may_state: bool = False
     """Such lines may say something about the model or the machine."""
     statements_seen: int = 0
+    heads: str = ""
+    """The split of the lines that are indented below such a line."""
 
     @property
     def is_heard(self) -> bool:
@@ -74,7 +77,7 @@ class Plan:
     def is_idle(self) -> bool:
         """Nothing to do for such lines."""
         is_special = self.rule is not None or self.may_start_config or self.may_state
-        return self.shape is Shape.NOTHING and not is_special
+        return self.shape is Shape.NOTHING and not is_special and not self.heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ class Planner:
         text = decode(piece)
         plan = self._plan(piece, text)
         plan.may_state = may_state(text)
+        plan.heads = split_of_heading(text, self.roles)
         return plan
 
     def _plan(self, piece: bytes, text: str) -> Plan:

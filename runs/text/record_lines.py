@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ _SETTINGS = re.compile(
     r"clip_grad|dropout|hidden_size|num_layers|n_layer|n_head|num_heads|num_epochs|"
     r"num_train_epochs|max_steps|log_every|logging_steps|eval_every|save_every|grad_accum|"
     r"gradient_accumulation_steps|momentum|num_workers|vocab_size|block_size|seq_len|"
-    r"max_seq_length|num_classes)"
+    r"max_seq_length|num_classes|(?:log|print|valid|eval|save)_interval|initial_lr|world_size)"
 )
 """Names that no measurement has."""
 _MIN_SETTINGS = 3
@@ -81,7 +82,7 @@ class _Contents:
             known=sum(roles.is_known(leaf.name) for leaf in numeric),
             depth=max(len(leaf.path) for leaf in leaves),
             settings=sum(_SETTINGS.fullmatch(leaf.path[-1]) is not None for leaf in leaves),
-            has_outcome=any(roles.is_outcome(leaf.name) for leaf in numeric),
+            has_outcome=any(_is_measured(leaf, roles) for leaf in numeric),
         )
 
     @property
@@ -108,6 +109,11 @@ class _Contents:
         if not self.numeric or not self.words or self.coordinates:
             return False
         return self._size >= _MIN_CONFIG and not self.is_metrics
+
+
+def _is_measured(leaf: Leaf, roles: Roles) -> bool:
+    """True for outcomes, but for the infinity with which a search for the best begins."""
+    return leaf.value is not None and math.isfinite(leaf.value) and roles.is_outcome(leaf.name)
 
 
 def _label(heading: str, numeric: list[Leaf]) -> str:

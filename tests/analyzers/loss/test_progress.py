@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mltd.analyzers.core.finding import Severity
+from mltd.analyzers.diagnosis import diagnose
 
+from ..made import read_log
 from .judging import alarms, causes, found, ids
 
 
@@ -74,3 +76,18 @@ def test_both_accuracies_low_and_flat_is_underfitting() -> None:
     assert "underfitting" in alarms(f"{flat} ; config: num_classes=10")
     assert "underfitting" not in alarms(flat)
     assert "underfitting" not in alarms(f"{flat} ; config: num_classes=10, vocab_size=50000")
+
+
+def test_means_that_begin_anew_with_every_bar_are_no_swings() -> None:
+    lines = []
+    for epoch in range(25):
+        level = 0.3 + 1.5 / (epoch + 1)
+        lines.append(f"Epoch {epoch + 1}/25\n")
+        lines += [
+            f"\r{n}/60 [{'=' * (n // 6)}>{'.' * (10 - n // 6)}] - ETA: 1s - loss: {mean:.4f}"
+            for n in range(6, 60, 6)
+            for mean in [level * (1.2 - 0.2 * n / 60)]
+        ]
+        lines.append(f"\r60/60 [==========] - 3s 58ms/step - loss: {level:.4f}\n")
+    findings = diagnose(read_log("".join(lines))).findings
+    assert not any(finding.id == "oscillating_loss" for finding in findings)

@@ -310,3 +310,22 @@ def test_the_last_of_a_failure_that_is_repeated_thousands_of_times_is_known() ->
     lines = [f"step {n} loss {1 / (n + 1):.5f}\nNCCL error: peer {n} lost" for n in range(3000)]
     run = read("\n".join(lines) + "\n")
     assert max(event.last_line for _, event in run.events) == 6000
+
+
+def test_a_complete_bar_that_is_drawn_again_counts_once() -> None:
+    lines = []
+    for epoch in range(3):
+        bar = f"Epoch {epoch}: 100%|####| 4/4 [00:01<00:00, 4.0it/s, loss=0.{5 - epoch}"
+        old = f", val_loss=0.{8 - epoch}" if epoch else ""
+        lines.append(
+            f"\r{bar}{old}]\nValidation DataLoader 0: 100%|####| 2/2 [00:00<00:00, 9it/s]\n"
+        )
+        lines.append(f"\r{bar}, val_loss=0.{7 - epoch}]\r{bar}, val_loss=0.{7 - epoch}]\n")
+    run = read("".join(lines))
+    assert values(run, "val_loss") == [0.7, 0.6, 0.5]
+    assert values(run, "loss") == [0.5, 0.4, 0.3]
+
+
+def test_bars_of_one_step_are_bars_of_their_epochs() -> None:
+    text = "".join(f"Epoch {e}/3\n1/1 [======] - 0s 9ms/step - loss: 0.5\n" for e in (1, 2, 3))
+    assert values(read(text), "loss") == [0.5, 0.5, 0.5]

@@ -69,3 +69,24 @@ def test_a_row_is_taken_when_its_bar_is_full() -> None:
     assert record is not None
     assert record.axes["epoch"][1] == 1
     assert record.values == {"box_loss": 0.5, "cls_loss": 0.6}
+
+
+def test_columns_may_be_headed_by_a_sign() -> None:
+    reader = GridReader(shipped())
+    reader.feed(0, "E    #       LOSS TOK2VEC  LOSS NER  ENTS_F  SCORE ")
+    reader.feed(1, "---  ------  ------------  --------  ------  ------")
+    record = reader.feed(2, "  1     200         35.70   2163.45   83.16    0.83")
+    assert record is not None
+    assert {axis: value for axis, (_, value) in record.axes.items()} == {"epoch": 1, "step": 200}
+    assert record.values["LOSS NER"] == 2163.45
+
+
+def test_rows_that_are_called_like_splits_are_of_those() -> None:
+    reader = GridReader(shipped())
+    reader.feed(0, "│ Survived   │   loss │   roc_auc │   accuracy │")
+    splits = {}
+    for label in ("train", "vali", "test"):
+        record = reader.feed(1, f"│ {label}      │ 0.4790 │    0.8123 │     0.7712 │")
+        assert record is not None
+        splits[label] = record.split
+    assert splits == {"train": "train", "vali": "val", "test": "test"}
