@@ -148,6 +148,9 @@ def _on_device(text: str, how: str) -> Shortage:
     allocated, idle = _size(_ALLOCATED, text), _size(_IDLE, text)
     if allocated is not None and (pools := _size(_POOLS, text)) is not None:
         allocated += pools
+    if own is not None and allocated is not None and own < allocated:
+        # In some containers the driver counts nothing for this process.
+        own = None
     reserved = _size(_RESERVED, text)
     if idle is None and reserved is not None and allocated is not None:
         idle = max(0.0, reserved - allocated)
