@@ -115,3 +115,57 @@ def test_a_bug_that_is_known_is_explained(words: str, said: str) -> None:
     assert alarms(found) == ["exception"]
     assert found.root_causes[0].id == "code_bug"
     assert words in found.root_causes[0].issue
+
+
+LIBRARY = "/env/lib/python3.11/site-packages/lib/core.py:9 raise AssertionError(message)"
+
+
+def test_without_a_frame_of_the_program_a_bug_in_it_is_doubted() -> None:
+    said = "AssertionError: group is already initialized"
+    outside = diagnosis_of(traceback(said, LIBRARY)).root_causes[0]
+    inside = diagnosis_of(traceback(said, "train.py:3 main()", LIBRARY)).root_causes[0]
+    assert outside.id == inside.id == "code_bug"
+    assert outside.confidence < 0.8 <= inside.confidence
+
+
+def test_a_library_that_says_what_it_lacks_is_no_certain_bug() -> None:
+    said = "NotImplementedError: this layout is left to another release"
+    told = diagnosis_of(traceback(said)).root_causes[0]
+    empty = diagnosis_of(traceback("NotImplementedError")).root_causes[0]
+    assert told.confidence < 0.8 <= empty.confidence
+
+
+def test_values_that_no_distribution_takes_are_no_shape_and_no_setting() -> None:
+    said = (
+        "ValueError: Expected parameter logits (Tensor of shape (280, 13)) of distribution "
+        "Categorical(logits: torch.Size([280, 13])) to satisfy the constraint "
+        "IndependentConstraint(Real(), 1), but found invalid values:\ntensor([[nan, nan]])"
+    )
+    for raised in (said, "ValueError: The parameter loc has invalid values"):
+        found = diagnosis_of(traceback(raised))
+        assert set(alarms(found)) == {"exception", "nan_loss"}
+        assert found.root_causes[0].id != "code_bug"
+
+
+def test_a_name_that_is_not_in_a_list_is_no_missing_file() -> None:
+    said = "ValueError: didn't find ['y.txt'] in ['__key__', 'x.pyd']"
+    assert alarms(diagnosis_of(traceback(said))) == ["exception"]
+
+
+def test_a_dead_actor_loads_no_data() -> None:
+    text = "The actor is dead because its worker process has died.\n"
+    said = "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task."
+    found = alarms(diagnosis_of(traceback(said) + text))
+    assert "rank_failure" in found
+    assert "dataloader_worker_died" not in found
+
+
+def test_a_checkpoint_that_cannot_be_written_may_be_a_full_disk() -> None:
+    text = traceback(
+        "RuntimeError: File out/checkpoint_0.pt cannot be opened.",
+        "train.py:3 torch.save({'model': net.state_dict()}, path)",
+    )
+    found = diagnosis_of(text)
+    assert "missing_file" in alarms(found)
+    assert {one.id for one in found.root_causes[:2]} == {"bad_path", "disk_quota"}
+    assert found.root_causes[0].confidence < 0.8
