@@ -50,7 +50,7 @@ _EXPLANATION = re.compile(
     r"|Search for `|nccl\w+:|Last error:|Original error|\[Errno|Exception raised from"
     r"|frame #\d|Parameter ind"
     r"|In addition, you can|loss_dict = |size mismatch for|Missing key|Unexpected key"
-    r"|Detected at node)"
+    r"|Detected at node|\(\d+\) )"
 )
 _DIGIT = re.compile(r"\d")
 _OOM = re.compile(r"out of memory|OOM when allocating|can't allocate memory|Unable to allocate")

@@ -169,3 +169,10 @@ def test_a_checkpoint_that_cannot_be_written_may_be_a_full_disk() -> None:
     assert "missing_file" in alarms(found)
     assert {one.id for one in found.root_causes[:2]} == {"bad_path", "disk_quota"}
     assert found.root_causes[0].confidence < 0.8
+
+
+def test_a_kernel_that_does_not_start_is_no_shape() -> None:
+    said = "InternalError: Blas GEMM launch failed : a.shape=(4, 10), b.shape=(10, 30), m=4, n=30"
+    found = diagnosis_of(traceback(f"tensorflow.python.framework.errors_impl.{said}"))
+    assert "shape_mismatch" not in alarms(found)
+    assert found.root_causes[0].confidence < 0.8

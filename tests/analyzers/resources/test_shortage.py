@@ -197,8 +197,8 @@ def test_a_process_that_is_said_to_hold_less_than_its_tensors_is_not_believed() 
     found = read_shortage(
         "CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 21.99 GiB "
         "of which 759.38 MiB is free. Including non-PyTorch memory, this process has 0 bytes "
-        "memory in use. Of the allocated memory 20.52 GiB is allocated by PyTorch, and 102.08 MiB is "
-        "reserved by PyTorch but unallocated."
+        "memory in use. Of the allocated memory 20.52 GiB is allocated by PyTorch, and 102.08 MiB "
+        "is reserved by PyTorch but unallocated."
     )
     assert found is not None
     assert found.pattern == "capacity"
