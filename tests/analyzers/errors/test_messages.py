@@ -176,3 +176,12 @@ def test_a_kernel_that_does_not_start_is_no_shape() -> None:
     found = diagnosis_of(traceback(f"tensorflow.python.framework.errors_impl.{said}"))
     assert "shape_mismatch" not in alarms(found)
     assert found.root_causes[0].confidence < 0.8
+
+
+def test_an_assertion_without_words_is_known_by_its_code() -> None:
+    shape = traceback("AssertionError", "train.py:3 main()", "sh.py:9 assert x.shape[-2] == 16")
+    assert "shape_mismatch" in alarms(diagnosis_of(shape))
+    some = traceback("AssertionError", "train.py:3 main()", "data.py:9 assert len(self.list) > 0")
+    assert "empty_data" in alarms(diagnosis_of(some))
+    other = traceback("AssertionError", "train.py:3 main(x.shape)", "a.py:9 assert self.is_ready")
+    assert alarms(diagnosis_of(other)) == ["exception"]
