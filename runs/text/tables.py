@@ -47,6 +47,8 @@ class TableReader:
         self._roles = roles
         self._section = ""
         self._record: TableRecord | None = None
+        self._has_words = False
+        """A value was no number: what has no place in training then lists settings."""
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take one table line; a finished record comes out at the closing rule."""
@@ -61,6 +63,8 @@ class TableReader:
                 self._record = TableRecord(line)
             name = f"{self._section}/{key}" if self._section and _is_indented(text) else key
             self._take(self._record, key, name, parse_number(number["number"]))
+        else:
+            self._has_words |= value[0].isalpha()
         return None
 
     def _take(self, record: TableRecord, key: str, name: str, value: float) -> None:
@@ -73,7 +77,9 @@ class TableReader:
     def close(self) -> TableRecord | None:
         """End the table that is being read."""
         record, self._record, self._section = self._record, None, ""
-        return record
+        is_settings = self._has_words and record is not None and not record.axes
+        self._has_words = False
+        return None if is_settings else record
 
     def shift(self, lines: int) -> None:
         """Keep the open record's line relative to the next feed."""

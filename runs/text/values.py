@@ -18,6 +18,7 @@ _SPACED_UNIT = re.compile(
 """` samples/sec`, ` ms`, ` GiB`."""
 _PARENTHESES = re.compile(r"\s*+\(\s*+(?P<content>[^()]*+)\)")
 _DIGIT_FOLLOWS = re.compile(r"\s*\d")
+_ASSIGNS = re.compile(r"[:=]\s*$")
 _MAX_WORDS_BEHIND = 3
 _SIGNS = ("+", "-")
 
@@ -53,6 +54,8 @@ def take_value_before_name(passage: Passage, candidate: Candidate) -> int:
         passage.add_slot("elapsed", number).unit = spaced["unit"]
         return spaced.end()
     stop = candidate.upcoming.start() if candidate.upcoming else candidate.segment_end
+    if candidate.upcoming and _ASSIGNS.search(text, number.end(), stop):
+        return number.end()  # `100 loss=2.3`: the name is that of the next number
     words = clean_key(text[number.end() : stop].partition("(")[0], roles).strip(".")
     if words and len(words.split()) <= _MAX_WORDS_BEHIND and roles.is_known(words):
         passage.add_slot(words, number)
