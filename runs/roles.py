@@ -123,6 +123,10 @@ class Roles:
         found = pattern.search(text.casefold())
         return stems[found[0]] if found else ""
 
+    def is_split(self, name: str) -> bool:
+        """True if a name says which data was used and nothing else."""
+        return normalise(name) in self._split_by_word
+
     def _without_split(self, words: str) -> str:
         return " ".join(w for w in words.split() if w not in self._split_by_word)
 

@@ -10,7 +10,9 @@ from ..formats.json_text import parse_json
 from ..formats.records import flatten
 from ..formats.registry import default_registry
 from ..formats.training_names import training_likeness
+from ..roles import shipped
 from ..sources.inputs import open_bytes
+from ..text.grids import has_grid
 from .run_files import Purpose
 from .stems import plain_name
 
@@ -131,7 +133,10 @@ class Inspector:
 def is_log_text(head: bytes) -> bool:
     """True if several lines read like the output of a training loop."""
     hits = _LOG_LINE.findall(head)
-    return len(hits) >= 2 or any(hit.startswith(b"Traceback") for hit in hits)
+    if len(hits) >= 2 or any(hit.startswith(b"Traceback") for hit in hits):
+        return True
+    lines = head[:SMALL_HEAD_BYTES].decode("utf-8", "replace").splitlines()
+    return has_grid(lines[:_SAMPLE_LINES], shipped())
 
 
 def is_structured(head: bytes, path: str) -> bool:

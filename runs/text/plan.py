@@ -15,7 +15,7 @@ from ..events.rule import FAILURES, EventRule
 from ..roles import Roles
 from ..statements import MOST_PER_SHAPE, may_state
 from .cleaning import decode
-from .grids import header_cells, row_cells
+from .grids import header_cells, heading_cells, row_cells, split_cells
 from .lexer import read_line
 from .numbers import NUMBER, parse_number
 from .reading import Coordinate, Reading, Slot
@@ -145,6 +145,8 @@ class Planner:
             return Plan(Shape.TABLE)
         rule = classify(text)
         if is_row(text) or header_cells(text, self.roles) or row_cells(text):
+            return Plan(Shape.TABLE, rule=rule)
+        if split_cells(text, self.roles) or heading_cells(text):
             return Plan(Shape.TABLE, rule=rule)
         may_start = may_start_config(text)
         if rule is not None and rule.kind in FAILURES:

@@ -13,7 +13,9 @@ from ..roles import Roles
 from .numbers import NUMBER, parse_number
 
 _ROW = re.compile(r"^\s*+[|│┃](?P<key>[^|│┃]++)[|│┃](?P<value>[^|│┃]*+)[|│┃]\s*+$")
-_RULE = re.compile(r"^\s*(?:\|:?-{3}[|:+-]*+|[-+=_─━┄┈┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪═┏┓┗┛┡┩┳┻┃]{6,})\s*$")
+_RULE = re.compile(
+    r"^\s*(?:\|:?-{3}[|:+-]*+|[-+=_─━┄┈┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪═┏┓┗┛┡┩┳┻┃╇╬╦╩╠╣║╔╗╚╝]{6,})\s*$"
+)
 _AXES = ("step", "epoch", "tokens", "samples")
 _SECTION_INDENT = 4
 """From so many characters on, the edge counted, a key belongs to the section above."""

@@ -158,3 +158,9 @@ class TestMistakes:
     def test_a_name_too_long(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be used"):
             discover(str(tmp_path / ("x" * 5000)))
+
+
+def test_columns_below_a_commented_header_are_a_log(tmp_path: Path) -> None:
+    rows = b"# step  train_loss  val_loss\n 0  2.5  2.6\n10  2.4  2.5\n"
+    (tmp_path / "loss.txt").write_bytes(rows)
+    assert only(tmp_path) == {"log": ["loss.txt"]}
