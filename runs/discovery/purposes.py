@@ -147,6 +147,15 @@ def is_structured(head: bytes, path: str) -> bool:
     return _has_metric_lines(head)
 
 
+def _numbers_as_texts(record: dict[str, object]) -> list[str]:
+    """Names of fields such as `"loss": "0.31"`."""
+    return [
+        name
+        for name, value in record.items()
+        if isinstance(value, str) and value.lstrip("+-.")[:1].isdigit()
+    ]
+
+
 def _has_metric_lines(head: bytes) -> bool:
     """True for one object a line with fields of a training loop."""
     if not head.lstrip().startswith(b"{"):
@@ -158,6 +167,7 @@ def _has_metric_lines(head: bytes) -> bool:
         except ValueError:
             continue
         if isinstance(record, dict):
-            likeness.append(training_likeness(list(flatten(record))))
+            names = [*flatten(record), *_numbers_as_texts(record)]
+            likeness.append(training_likeness(names))
     # A lone object may be the settings, which name metrics but no step.
     return max(likeness, default=0.0) >= (SURE if len(likeness) > 1 else _SURE_OF_ONE)
