@@ -35,6 +35,8 @@ _TEXT_FIELD = re.compile(r"""[\w.]+=(?:"[^"]*"|\S+)\s+""")
 """`level=info `, `msg="a step" `: fields in front of the one that is read."""
 _INITIALS = {"e": "epoch", "b": "inner", "i": "step"}
 """`[E 3/20][B 100/600]`: letters that name an axis only where a total follows."""
+_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
+"""`step 1.2k`."""
 _PREPOSITION = re.compile(r"\s*\(?\s*(?:at|after|for|in|on|@)?\s*$")
 """`at`, between `Training loss` and `step 100`."""
 _CLOSING_BRACKET = re.compile(r"\s*[\])]?")
@@ -81,7 +83,11 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
         passage.add_slot(key, number, is_known=True)
     axis, rank = _settle_axis(passage, named, key, number["number"], has_total=total is not None)
     passage.add_coordinate(
-        axis, number.span("number"), rank, total.span("total") if total else None
+        axis,
+        number.span("number"),
+        rank,
+        total.span("total") if total else None,
+        scale=_SCALES.get(number["unit"] or "", 1.0),
     )
     stop = total.end() if total else number.end()
     value_end = _take_value_at_axis(passage, named.before, stop, candidate.segment_end)
@@ -156,9 +162,10 @@ def _axis_key(passage: Passage, phrase: str) -> str:
 def _locates(passage: Passage, candidate: Candidate, key: str, named: AxisName) -> bool:
     """False if the number counts or measures something on the axis."""
     number, before = candidate.number, named.before
-    if number["unit"] or number["number"][0] in "+-":
+    if number["number"][0] in "+-" or (number["unit"] and number["unit"] not in _SCALES):
         return False
-    if named.axis not in _BROKEN_AXES and not _INTEGRAL.fullmatch(number["number"]):
+    is_broken = not _INTEGRAL.fullmatch(number["number"])
+    if is_broken and not number["unit"] and named.axis not in _BROKEN_AXES:
         return False
     if len(before.split()) > _MAX_WORDS_BEFORE:
         return False

@@ -23,7 +23,7 @@ from ..events.rule import FAILURES
 from ..harvest import Harvest
 from ..roles import Roles, shipped
 from ..statements import statements_in
-from .assembly import Assembly
+from .assembly import Assembly, Told
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
 from .families import Families
@@ -66,6 +66,7 @@ class TextReader:
         self._is_table = bytearray([0, 1])
         self._is_heading = bytearray(2)
         self._section: Section | None = None
+        self._last_told: Told | None = None
         self._below: dict[tuple[int, str], int] = {}
         """Plan and split to the plan of such lines below a heading of that split."""
         self._is_below: set[int] = set()
@@ -100,7 +101,7 @@ class TextReader:
             if harvest.consumed == 0:
                 return Harvest()
             harvest.statements = [s for s in harvest.statements if s.line <= harvest.lines]
-        assembly = Assembly(self._planner.roles, view)
+        assembly = Assembly(self._planner.roles, view, self._last_told)
         if (moved := self._move_below_headings(chunk, numbers)) is not None:
             fittings = without(fittings, moved, len(numbers))
         self._read_groups(view, numbers, skipped, fittings, assembly)
@@ -108,6 +109,7 @@ class TextReader:
         self._read_tables(chunk, numbers, texts, assembly, final=final)
         self._tables.shift(harvest.lines)
         assembly.build(harvest)
+        self._last_told = assembly.last
         return harvest
 
     def forget_open_records(self) -> None:
@@ -115,6 +117,7 @@ class TextReader:
         self._tables = TableReader(self._planner.roles)
         self._grids = GridReader(self._planner.roles)
         self._section = None
+        self._last_told = None
 
     # -- shapes ---------------------------------------------------------------------------
 

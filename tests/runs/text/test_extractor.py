@@ -310,3 +310,40 @@ def test_the_last_of_a_failure_that_is_repeated_thousands_of_times_is_known() ->
     lines = [f"step {n} loss {1 / (n + 1):.5f}\nNCCL error: peer {n} lost" for n in range(3000)]
     run = read("\n".join(lines) + "\n")
     assert max(event.last_line for _, event in run.events) == 6000
+
+
+@pytest.mark.parametrize(
+    ("batches", "steps"),
+    [
+        ((10, 20, 30, 10, 20, 30), [10, 20, 30, 40, 50, 60]),
+        ((9, 19, 29, 9, 19, 29), [9, 19, 29, 39, 49, 59]),
+        ((0, 10, 20, 0, 10, 20), [0, 10, 20, 21, 31, 41]),
+    ],
+)
+def test_batches_of_unknown_number_are_counted_on(
+    batches: tuple[int, ...], steps: list[float]
+) -> None:
+    lines = [f"Epoch: {1 + i // 3} | Batch: {b} | Loss: 2.{i}\n" for i, b in enumerate(batches)]
+    assert [step for _, step, _ in points(read("".join(lines)))["Loss"]] == steps
+    whole = feed_pieces([line.encode() for line in lines])
+    assert [step for _, step, _ in points(whole)["Loss"]] == steps
+
+
+def test_a_step_may_be_printed_in_thousands() -> None:
+    run = read("step=0.5k loss=2.5\nstep=1.0k loss=2.4\nstep=1.5k loss=2.3\n")
+    assert [step for _, step, _ in points(run)["loss"]] == [500, 1000, 1500]
+
+
+def test_what_a_second_logger_repeats_is_told_once() -> None:
+    lines = [f"step {i}: loss 2.{i} lr 0.5" for i in range(1, 6)]
+    text = "".join(
+        f"2024-01-01 12:00:0{i} INFO {line}\nINFO:train:{line}\n" for i, line in enumerate(lines)
+    )
+    assert values(read(text), "loss") == [2.1, 2.2, 2.3, 2.4, 2.5]
+    one_by_one = feed_pieces(text.encode().splitlines(keepends=True))
+    assert values(one_by_one, "loss") == [2.1, 2.2, 2.3, 2.4, 2.5]
+
+
+def test_another_value_at_the_same_step_is_no_repetition() -> None:
+    text = "".join(f"INFO step {i}: loss 2.{i}\nINFO:train:step {i}: loss 1.{i}\n" for i in (1, 2))
+    assert values(read(text), "loss") == [2.1, 1.1, 2.2, 1.2]
