@@ -23,6 +23,7 @@ SURE = 0.5
 _SURE_OF_ONE = 0.75
 _UNDEMANDING = {"text", "jsonl"}
 _SAMPLE_LINES = 50
+_DEPTH = 4
 
 _CHECKPOINT = re.compile(
     r".*\.(?:pt|pth|ckpt|safetensors|h5|hdf5|keras|pdparams|pdopt|caffemodel|solverstate|distcp|"
@@ -167,7 +168,9 @@ def _has_metric_lines(head: bytes) -> bool:
         except ValueError:
             continue
         if isinstance(record, dict):
-            names = [*flatten(record), *_numbers_as_texts(record)]
-            likeness.append(training_likeness(names))
+            names = [*flatten(record, depth=_DEPTH), *_numbers_as_texts(record)]
+            # What stands around a field, such as `payload`, is no part of its name.
+            inner = [name.rpartition("/")[2] for name in names]
+            likeness.append(max(training_likeness(names), training_likeness(inner)))
     # A lone object may be the settings, which name metrics but no step.
     return max(likeness, default=0.0) >= (SURE if len(likeness) > 1 else _SURE_OF_ONE)

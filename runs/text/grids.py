@@ -33,6 +33,7 @@ _HEADER_WORD = re.compile(
 _TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+\S*\d")
 _SPLIT_HEADER = re.compile(r"\b(?:val|valid|validation|test|eval|dev)\b", re.IGNORECASE)
 """Quickly, for prose: one of these is in every header that names splits."""
+_SPLIT_LABEL = re.compile(r"train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval", re.IGNORECASE)
 _MOST_SPLITS = 6
 _MIN_ROWS = 2
 MAX_CELLS = 40
@@ -100,7 +101,8 @@ def row_cells(text: str) -> list[str] | None:
         return None
     numeric = sum(_is_numeric(cell) for cell in cells)
     words = sum(not _is_numeric(cell) and not _DURATION.fullmatch(cell) for cell in cells)
-    has_label = words == 1 and not _is_numeric(cells[0]) and numeric > 2
+    is_label = words == 1 and not _is_numeric(cells[0])
+    has_label = is_label and (numeric > 2 or _SPLIT_LABEL.fullmatch(cells[0]) is not None)
     return cells if numeric >= 2 and (not words or has_label) else None
 
 

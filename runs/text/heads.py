@@ -19,13 +19,13 @@ _EPOCH_AND_BATCH = re.compile(
 """`[1, 2000] loss: 2.17`."""
 _GLUED_EPOCH = re.compile(r"\s*(?P<epoch>\d+)\s?epoch\b\S*")
 """`3epoch:train:1-100batch: loss=90.2`."""
-_ORDINAL_EPOCH = re.compile(
-    r"\W*第\s*(?P<epoch>\d+)\s*(?:/\s*\d+\s*)?(?:轮|輪|个?回合|个?周期|个?\s?[eE]poch|エポック)[^\W\d]*"
+_ORDINAL = re.compile(
+    r"""第\s*(?P<n>\d+)\s*(?:/\s*(?P<total>\d+)\s*)?个?\s*
+    (?:(?P<epoch>轮|輪|回合|周期|[eE]poch|エポック)|(?P<step>步|次迭代|step|iter|ステップ)
+    |(?P<inner>批次?|batch|バッチ))""",
+    re.VERBOSE,
 )
-"""`第3轮 训练损失: 0.31`."""
-_ORDINAL_STEP = re.compile(
-    r"\W*第\s*(?P<step>\d+)\s*(?:/\s*\d+\s*)?(?:步|次迭代|个?\s?(?:step|iter)|ステップ)[^\W\d]*"
-)
+"""`第3轮，第20/50批`, anywhere in a line."""
 _GLUED_PLACE = re.compile(
     r"""\W{0,3}(?:ep|epoch|e)_?(?P<epoch>\d+)
     [-_/., :|]{1,3}(?:it|iter|iteration|step|batch|s|b|i)_?(?P<inner>\d+)(?![\w.%])""",
@@ -51,8 +51,6 @@ _NUMBERED_LINE = re.compile(r"\s*(?P<step>\d+)\s*:\s+(?=[^\W\d])")
 _COUNTERS = (
     (_EPOCH_AND_BATCH, precedence.HEAD),
     (_GLUED_EPOCH, precedence.HEAD),
-    (_ORDINAL_EPOCH, precedence.HEAD),
-    (_ORDINAL_STEP, precedence.HEAD),
     (_GLUED_PLACE, precedence.HEAD),
     (_GLUED_EPOCH_ALONE, precedence.HEAD),
     (_BRACKETED_STEP, precedence.BRACKETED_HEAD),
@@ -64,6 +62,15 @@ _COUNTERS = (
 _MAX_FRACTIONS = 3
 _KERAS_TIME = re.compile(r"\s*-\s+\d+(?:ms|s|us)\b")
 """` - 0s`, behind Keras' count of the steps of the epoch: `4/4 - 0s - 85ms/step - loss: 1.05`."""
+
+
+def read_ordinals(passage: Passage) -> None:
+    """Read the places that are counted in characters, and hide them from later readers."""
+    for found in _ORDINAL.finditer(passage.text) if "第" in passage.text else ():
+        axis = found.lastgroup or "step"
+        total = found.span("total") if found["total"] else None
+        passage.add_coordinate(axis, found.span("n"), precedence.HEAD, total)
+        passage.blank(found.span())
 
 
 def read_head(passage: Passage) -> int:

@@ -13,7 +13,7 @@ from . import precedence
 from .axes import take_bracketed_position, take_coordinate, take_epoch_of_split
 from .brackets import read_qualified, read_vectors
 from .candidate import Candidate, candidate_at
-from .heads import read_head
+from .heads import read_head, read_ordinals
 from .names import clean_key, note_heading
 from .numbers import NUMBER, mask_lookalikes
 from .passage import Passage
@@ -56,6 +56,7 @@ _SPACED_COLON = re.compile(r"(?P<before>\S) : ")
 def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
     """Find all pairs of a text that begins `offset` characters into its line."""
     passage = Passage(_normalised(text), offset, roles)
+    read_ordinals(passage)
     position = read_head(passage)
     if read_qualified(passage, position):
         return passage

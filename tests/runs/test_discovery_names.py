@@ -170,6 +170,7 @@ def test_columns_below_a_commented_header_are_a_log(tmp_path: Path) -> None:
     ("name", "content"),
     [
         ("train.jsonl", '{"step": "1/4", "loss": "2.5"}\n{"step": "2/4", "loss": "2.4"}\n'),
+        ("m.jsonl", '{"payload": {"step": 1, "metrics": {"loss": 2.5}}}\n' * 2),
         ("log.csv", "Epoche;Trainingsverlust;Validierungsverlust\n1;2,5;2,6\n2;2,4;2,5\n"),
     ],
 )

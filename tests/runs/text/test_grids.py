@@ -93,6 +93,10 @@ def test_rows_may_be_splits(header: str) -> None:
     ]
 
 
+def test_rows_of_splits_may_have_two_numbers() -> None:
+    assert records_of("split  loss  acc", "val  0.6  0.8") == [{"val/loss": 0.6, "val/acc": 0.8}]
+
+
 def test_an_index_without_a_name_is_left_out() -> None:
     lines = ["   epoch  train_loss  valid_loss", "0      1     2.5     2.6"]
     assert records_of(*lines) == [{"train_loss": 2.5, "valid_loss": 2.6}]

@@ -152,6 +152,7 @@ def test_names_of_measurements_are_known_unless_in_a_sentence(text: str, is_know
         ("[E  3/20][B 40/600][loss 2.1]", {"epoch": 3, "inner": 40}),
         ("第3轮 训练损失: 2.1", {"epoch": 3}),
         ("第 300 步 损失: 2.1", {"step": 300}),
+        ("【训练】第3轮，第20/50批，损失：2.1", {"epoch": 3, "inner": 20}),
         ("Epoche 3 von 20: Verlust = 2.1", {"epoch": 3}),
         ("level=info msg=train iter=30 loss=2.1", {"step": 30}),
         ("finished a step step=30 loss=2.1", {"step": 30}),
@@ -176,6 +177,9 @@ def test_places_as_people_write_them_by_hand(text: str, places: dict[str, float]
          {"perte": 2.1, "perte de validation": 2.2, "précision": 0.5, "gain": 3}),
         ("train_loss = 2.1f0", {"train_loss": 2.1}),
         ("1m11.41s loss: 2.1", {"loss": 2.1}),
+        ("loss (train/val): 2.1 / 2.2", {"train loss": 2.1, "val loss": 2.2}),
+        ("train/val acc: 0.9/0.8", {"train acc": 0.9, "val acc": 0.8}),
+        ("loss (train/val): 2.1", {"loss (train/val)": 2.1}),
         ("Loss at iteration 30 is 2.1", {"Loss": 2.1}),
     ],
 )  # fmt: skip
