@@ -347,3 +347,20 @@ def test_what_a_second_logger_repeats_is_told_once() -> None:
 def test_another_value_at_the_same_step_is_no_repetition() -> None:
     text = "".join(f"INFO step {i}: loss 2.{i}\nINFO:train:step {i}: loss 1.{i}\n" for i in (1, 2))
     assert values(read(text), "loss") == [2.1, 1.1, 2.2, 1.2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "roles"),
+    [
+        ("train {loss:.3f}  valid {worse:.3f}", ["train/loss", "val/loss"]),
+        ("train: {accuracy:.3f} | test: {accuracy:.3f}", ["train/accuracy", "test/accuracy"]),
+        ("train {steady:.3f}  valid {steady:.3f}", [None, None]),
+    ],
+)
+def test_the_course_of_a_bare_split_tells_what_it_is(shape: str, roles: list[str | None]) -> None:
+    lines = [
+        shape.format(loss=3 / i, worse=3.3 / i, accuracy=1 - 0.9 / i, steady=3 + i % 2 / 50) + "\n"
+        for i in range(1, 20)
+    ]
+    for run in (read("".join(lines)), feed_pieces([line.encode() for line in lines])):
+        assert [series.role for series in run.series] == roles
