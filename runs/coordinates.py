@@ -38,7 +38,7 @@ class Coordinates:
         self._epochs_are_fractions = False
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
         self._inner_offset = 0.0
-        self._last_inner = np.nan
+        self._last_inners = (np.nan, np.nan)
         self._step_offset = 0.0
         self._last_printed = (np.nan, np.nan)
         self._last_bar = (np.nan, np.nan)
@@ -77,7 +77,7 @@ class Coordinates:
         self._states_step = False
         self._epoch_base = None
         self._epochs_are_fractions = False
-        self._inner_offset, self._last_inner = 0.0, np.nan
+        self._inner_offset, self._last_inners = 0.0, (np.nan, np.nan)
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
         self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
         self._loops = Loops()
@@ -198,10 +198,15 @@ class Coordinates:
 
     def _accumulate(self, inner: Floats) -> Floats:
         """Iterations that start again from the beginning are counted on."""
-        previous = np.concatenate([[self._last_inner], inner[:-1]])
+        known = np.concatenate([self._last_inners, inner])
+        before, previous = known[:-2], known[1:-1]
+        # Counts from 1 begin with their stride, those from 0 with nothing.
+        missing = np.where(inner > 0, np.clip(previous - before - inner, 0.0, None), 1.0)
+        missing = np.where(np.isnan(missing), 1.0, missing)
         restarts = inner < previous
-        offset = self._inner_offset + np.cumsum(np.where(restarts, previous + 1, 0.0))
-        self._inner_offset, self._last_inner = float(offset[-1]), float(inner[-1])
+        offset = self._inner_offset + np.cumsum(np.where(restarts, previous + missing, 0.0))
+        self._inner_offset = float(offset[-1])
+        self._last_inners = (float(known[-2]), float(known[-1]))
         return inner + offset
 
     def _count_steps_on(self, axes: dict[str, Floats], count: int) -> None:

@@ -16,7 +16,12 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[\s_\-./:|()\[\]{}#,'\"]+")
 _LONGEST_NAME = 120
 """Characters; longer phrases are prose that happens to end in "loss"."""
-_STATISTICS = frozenset({"num", "std", "count", "min", "max", "var", "n"})
+_STATISTICS = frozenset({"num", "std", "count", "min", "max", "var", "n", "change"})
+_SETTINGS = frozenset({
+    "freq", "frequency", "interval", "weight", "weights", "coef", "coeff", "coefficient",
+    "window", "patience",
+})  # fmt: skip
+"""At the end of a name: `val_loss_freq` says how often, not how large."""
 _RATE = re.compile(r"[a-z]/s(?:ec(?:ond)?)?$", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"(?:ENV\[)?[A-Z][A-Z0-9]*_[A-Z0-9_]{4,}\]?")
 
@@ -46,6 +51,11 @@ class Roles:
     @cached_property
     def _split_by_word(self) -> dict[str, str]:
         return {word: split for split, words in self._tables("splits").items() for word in words}
+
+    @cached_property
+    def _split_by_stem(self) -> tuple[re.Pattern[str], dict[str, str]]:
+        stems = {s: split for split, found in self._tables("split_stems").items() for s in found}
+        return re.compile("|".join(map(re.escape, stems))), stems
 
     @cached_property
     def _role_rules(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
@@ -112,7 +122,13 @@ class Roles:
         for word in normalise(text).split():
             if (split := self._split_by_word.get(word)) is not None:
                 return split
-        return ""
+        pattern, stems = self._split_by_stem
+        found = pattern.search(text.casefold())
+        return stems[found[0]] if found else ""
+
+    def is_split(self, name: str) -> bool:
+        """True if a name says which data was used and nothing else."""
+        return normalise(name) in self._split_by_word
 
     def tells_evaluation(self, text: str) -> bool:
         """True if a phrase of the text is one with which an evaluation is reported."""
@@ -130,7 +146,8 @@ class Roles:
         words = normalise(name)
         if (axis := self._axis_by_name.get(words)) is not None and axis[0] != "batch":
             return f"axis/{axis[0]}"
-        if words.rpartition(" ")[2] in _STATISTICS and " " in words:
+        last = words.rpartition(" ")[2]
+        if last != words and (last in _STATISTICS or last in _SETTINGS):
             return None
         if _RATE.search(name):
             return "throughput"

@@ -11,8 +11,10 @@ from ..formats.json_text import parse_json
 from ..formats.records import flatten
 from ..formats.registry import default_registry
 from ..formats.training_names import training_likeness
+from ..roles import shipped
 from ..sources.inputs import open_bytes
 from ..text.extractor import TextReader
+from ..text.grids import has_grid
 from .run_files import Purpose
 from .stems import plain_name
 
@@ -25,6 +27,7 @@ LEAST_VALUES = 3
 _SURE_OF_ONE = 0.75
 _UNDEMANDING = {"text", "jsonl"}
 _SAMPLE_LINES = 50
+_DEPTH = 4
 
 _CHECKPOINT = re.compile(
     r".*\.(?:pt|pth|ckpt|safetensors|h5|hdf5|keras|pdparams|pdopt|caffemodel|solverstate|distcp|"
@@ -152,7 +155,10 @@ class Inspector:
 def is_log_text(head: bytes) -> bool:
     """True if several lines read like the output of a training loop."""
     hits = _LOG_LINE.findall(head)
-    return len(hits) >= 2 or any(hit.startswith(b"Traceback") for hit in hits)
+    if len(hits) >= 2 or any(hit.startswith(b"Traceback") for hit in hits):
+        return True
+    lines = head[:SMALL_HEAD_BYTES].decode("utf-8", "replace").splitlines()
+    return has_grid(lines[:_SAMPLE_LINES], shipped())
 
 
 def reads_as_training(head: bytes) -> bool:
@@ -174,6 +180,15 @@ def is_structured(head: bytes, path: str) -> bool:
     return _has_metric_lines(head)
 
 
+def _numbers_as_texts(record: dict[str, object]) -> list[str]:
+    """Names of fields such as `"loss": "0.31"`."""
+    return [
+        name
+        for name, value in record.items()
+        if isinstance(value, str) and value.lstrip("+-.")[:1].isdigit()
+    ]
+
+
 def _has_metric_lines(head: bytes) -> bool:
     """True for one object a line with fields of a training loop."""
     if not head.lstrip().startswith(b"{"):
@@ -185,6 +200,9 @@ def _has_metric_lines(head: bytes) -> bool:
         except ValueError:
             continue
         if isinstance(record, dict):
-            likeness.append(training_likeness(list(flatten(record))))
+            names = [*flatten(record, depth=_DEPTH), *_numbers_as_texts(record)]
+            # What stands around a field, such as `payload`, is no part of its name.
+            inner = [name.rpartition("/")[2] for name in names]
+            likeness.append(max(training_likeness(names), training_likeness(inner)))
     # A lone object may be the settings, which name metrics but no step.
     return max(likeness, default=0.0) >= (SURE if len(likeness) > 1 else _SURE_OF_ONE)

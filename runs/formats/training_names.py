@@ -38,13 +38,20 @@ def is_training_axis(name: str) -> bool:
     return _UNMISTAKABLE_AXIS.fullmatch(name.strip()) is not None
 
 
+def _is_loss_of_split(name: str) -> bool:
+    """True for `Trainingsverlust`: a loss, in whatever language, that names its data."""
+    roles = shipped()
+    role = roles.role_of(name) or ""
+    return role.endswith("/loss") and bool(roles.split_of(name))
+
+
 def training_likeness(names: Sequence[str]) -> float:
     """How much (0..1) the fields of a record look like a training log."""
     roles = shipped()
     values = [name for name in names if name.strip() and axis_of(name) is None]
     axes = {axis_of(name) for name in names} & {"step", "epoch"}
     has_training_axis = any(is_training_axis(name) for name in names)
-    metrics = [name for name in values if _METRIC.search(name)]
+    metrics = [name for name in values if _METRIC.search(name) or _is_loss_of_split(name)]
     if not values:
         return 0.0
     if metrics and axes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,9 @@ from .template import Template
 _PROGRESS = " (progress)"
 """Behind the name of a value that a progress bar shows before it is complete."""
 _LONE_NUMBER = re.compile(r"(?<![\w.@/-])\d+(?![\w.@/])")
+_PLACES = frozenset({"step", "epoch", "inner"})
+_MOST_LOGGERS = 4
+"""Templates with the same names that are compared: lines read one by one have thousands."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -43,28 +46,49 @@ class _Group:
     parts: list[_Part] = field(default_factory=list)
     bar: tuple[Floats, Floats] | None = None
     """How far the bar of the training was drawn, and its total."""
+    template: Template | None = None
+    """What its lines were read by."""
+
+
+class Told(NamedTuple):
+    """A group and the numbers of its lines, from 1 on."""
+
+    group: _Group
+    lines: Ints
+
+    @property
+    def names(self) -> frozenset[ColumnKey]:
+        """What it measures."""
+        return frozenset(part.key for part in self.group.parts)
+
+    def last_line(self) -> Told:
+        """The last line alone, as seen from the next chunk."""
+        group = _Group(self.group.places[-1:], template=self.group.template)
+        group.axes = {axis: values[-1:] for axis, values in self.group.axes.items()}
+        group.parts = [
+            _Part(part.key, None, part.values[-1:], part.is_certain) for part in self.group.parts
+        ]
+        return Told(group, np.zeros(1, dtype=np.int64))
 
 
 class Assembly:
     """Collects groups in any order; `build` puts them into file order."""
 
-    def __init__(
-        self, roles: Roles, view: ChunkView, splits: Mapping[int, str] | None = None
-    ) -> None:
+    def __init__(self, roles: Roles, view: ChunkView, last: Told | None = None) -> None:
         self._roles = roles
-        self._splits = splits or {}
-        """Of pieces, as the headings above them say."""
         self._view = view
         self._chunk = view.chunk
         self._groups: list[_Group] = []
         self._totals: dict[str, float] = {}
+        self.last = last
+        """What the last line said; before `build`, that of the chunk before."""
 
     # -- adding ---------------------------------------------------------------------------
 
     def add(self, template: Template, indices: Ints, matrix: Floats) -> None:
         """Lines that were read by a template; `indices` are pieces of the chunk."""
         reading = template.reading
-        group = _Group(indices.astype(np.int64))
+        group = _Group(indices.astype(np.int64), template=template)
         group.axes = self._axes_of(template, matrix)
         complete: Mask | None = None
         if reading.bar is not None:
@@ -91,6 +115,8 @@ class Assembly:
         first = len(template.reading.slots)
         for number, coordinate in enumerate(template.reading.coordinates):
             values = matrix[:, first + number]
+            if coordinate.scale != 1.0:
+                values = np.rint(values * coordinate.scale)
             axis = coordinate.axis
             if axis.startswith("total "):
                 self._totals[axis.removeprefix("total ")] = float(values[-1])
@@ -154,15 +180,14 @@ class Assembly:
         """Fill in rows, axes and columns in file order."""
         harvest.totals.update(self._totals)
         if not self._groups:
+            self.last = None
             return
         places = np.concatenate([group.places for group in self._groups])
         order = np.argsort(places, kind="stable")
         row_of = np.empty(len(order), dtype=np.int64)
         row_of[order] = np.arange(len(order))
         harvest.line = self._lines(places[order]) + 1
-        if self._splits:
-            for group in self._groups:
-                group.parts = list(self._below_headings(group))
+        self._forget_echoes(harvest.line, row_of, harvest.lines)
         merged: dict[ColumnKey, list[tuple[Ints, Floats, bool]]] = {}
         shown_again = self._shown_again()
         start = 0
@@ -181,19 +206,6 @@ class Assembly:
                 taken = (rows, values) if mask is None else (rows[mask], values[mask])
                 merged.setdefault(key, []).append((*taken, certain))
         harvest.columns.extend(_joined(key, parts) for key, parts in merged.items())
-
-    def _below_headings(self, group: _Group) -> Iterator[_Part]:
-        """The parts of a group, those without a split by that of the heading above them."""
-        splits = np.array([self._splits.get(place, "") for place in group.places.tolist()])
-        found = np.unique(splits).tolist()
-        for part in group.parts:
-            if part.key.split or found == [""]:
-                yield part
-                continue
-            for split in found:
-                mask = splits == split
-                key = replace(part.key, split=split)
-                yield part._replace(key=key, mask=mask if part.mask is None else mask & part.mask)
 
     def _shown_again(self) -> Mask | None:
         """Pieces with bars that are drawn again as far as they were.
@@ -219,12 +231,59 @@ class Assembly:
         again[places[:-1][is_same_bar]] = True
         return again if again.any() else None
 
+    def _forget_echoes(self, lines: Ints, row_of: Ints, count: int) -> None:
+        """Drop what a second logger says right after the first, in the same words.
+
+        Such lines have other prefixes, so they were read by another template with the same
+        names. `count` lines were read: what the last of them said may be repeated by the next.
+        """
+        seen: dict[frozenset[ColumnKey], list[Told]] = {}
+        if self.last is not None:
+            seen[self.last.names] = [self.last]
+        self.last = None
+        start = 0
+        for group in self._groups:
+            rows = row_of[start : start + len(group.places)]
+            start += len(group.places)
+            is_masked = any(part.mask is not None for part in group.parts)
+            if group.template is None or is_masked or _PLACES.isdisjoint(group.axes):
+                continue
+            told = Told(group, lines[rows])
+            others = seen.setdefault(told.names, [])
+            for other in others:
+                if other.group.template is not group.template:
+                    _forget_echo(told, other)
+                    _forget_echo(other, told)
+            if len(others) < _MOST_LOGGERS:
+                others.append(told)
+            if told.lines[-1] == count:
+                self.last = told.last_line()
+
     def _lines(self, places: Ints) -> Ints:
         """0-based lines of pieces; a record from before the chunk already has its line."""
         if self._chunk.line is None:
             return places
         lines: Ints = np.where(places >= 0, self._chunk.line[np.maximum(places, 0)], places)
         return lines
+
+
+def _forget_echo(later: Told, earlier: Told) -> None:
+    """Drop the values of lines that repeat the line of the other template before them."""
+    group, told = later.group, earlier.group
+    at = np.minimum(np.searchsorted(earlier.lines, later.lines - 1), len(earlier.lines) - 1)
+    echoes = earlier.lines[at] == later.lines - 1
+    if not echoes.any() or _PLACES & group.axes.keys() != _PLACES & told.axes.keys():
+        return
+    values = {part.key: part.values for part in told.parts}
+    for part in group.parts:
+        echoes &= part.values == values[part.key][at]
+    for axis in _PLACES & group.axes.keys():
+        echoes &= group.axes[axis] == told.axes[axis][at]
+    if echoes.any():
+        group.parts = [
+            part._replace(mask=~echoes if part.mask is None else part.mask & ~echoes)
+            for part in group.parts
+        ]
 
 
 def _parts_of(

@@ -22,8 +22,21 @@ _PLURAL_AXES = frozenset(
     {"steps", "iters", "iterations", "epochs", "updates", "timesteps", "rounds"}
 )
 _MAX_WORDS_BEFORE = 4
-_ASSIGNED_VALUE = re.compile(r"\s*+\)?\s*+[:=]\s*+(?=[\d.+-]|nan|inf)", re.IGNORECASE)
-"""`: 2.3` behind a coordinate."""
+_UNCOUNTED = frozenset({
+    "best", "last", "max", "min", "num", "total", "warmup", "every", "per", "start", "end", "of",
+    "skipped", "first",
+})  # fmt: skip
+"""With one of these before it, even `step=3` is a setting or a result."""
+_ASSIGNED_VALUE = re.compile(
+    r"\s*+\)?\s*+(?:[:=]|\b(?:is|was)\b)\s*+(?=[\d.+-]|nan|inf)", re.IGNORECASE
+)
+"""`: 2.3` or `is 2.3`, behind a coordinate."""
+_TEXT_FIELD = re.compile(r"""[\w.]+=(?:"[^"]*"|\S+)\s+""")
+"""`level=info `, `msg="a step" `: fields in front of the one that is read."""
+_INITIALS = {"e": "epoch", "b": "inner", "i": "step"}
+"""`[E 3/20][B 100/600]`: letters that name an axis only where a total follows."""
+_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
+"""`step 1.2k`."""
 _PREPOSITION = re.compile(r"\s*\(?\s*(?:at|after|for|in|on|@)?\s*$")
 """`at`, between `Training loss` and `step 100`."""
 _CLOSING_BRACKET = re.compile(r"\s*[\])]?")
@@ -60,6 +73,8 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
     """Read a number that its words make a coordinate; where reading goes on, else None."""
     key = _axis_key(passage, candidate.phrase)
     named = find_axis(key, passage.roles)
+    if named is None and key.casefold() in _INITIALS:
+        return _take_initial(passage, candidate, _INITIALS[key.casefold()])
     if named is None or not _locates(passage, candidate, key, named):
         return None
     number = candidate.number
@@ -71,7 +86,11 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
         passage.add_slot(key, number, is_known=True)
     axis, rank = _settle_axis(passage, named, key, number["number"], has_total=total is not None)
     passage.add_coordinate(
-        axis, number.span("number"), rank, total.span("total") if total else None
+        axis,
+        number.span("number"),
+        rank,
+        total.span("total") if total else None,
+        scale=_SCALES.get(number["unit"] or "", 1.0),
     )
     stop = total.end() if total else number.end()
     value_end = _take_value_at_axis(passage, named.before, stop, candidate.segment_end)
@@ -79,6 +98,15 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
         return value_end
     stop = _skip(_CLOSING_BRACKET, passage.text, stop)
     return _read_inside_epoch(passage, stop) if axis == "epoch" else stop
+
+
+def _take_initial(passage: Passage, candidate: Candidate, axis: str) -> int | None:
+    total = TOTAL.match(passage.text, candidate.number.end())
+    if total is None or not candidate.number["number"].isdigit():
+        return None
+    span = candidate.number.span("number")
+    passage.add_coordinate(axis, span, precedence.HEAD, total.span("total"))
+    return _skip(_CLOSING_BRACKET, passage.text, total.end())
 
 
 def take_epoch_of_split(passage: Passage, candidate: Candidate) -> int | None:
@@ -145,7 +173,7 @@ def take_batches_of_epoch(passage: Passage, candidate: Candidate) -> int | None:
 
 def _axis_key(passage: Passage, phrase: str) -> str:
     """The last clause of a phrase; a split in parentheses behind it goes to the head words."""
-    words = phrase.rstrip(" [(#:=")
+    words = _TEXT_FIELD.sub("", phrase.rstrip(" [(#:="))
     if split := _SPLIT_IN_PARENTHESES.search(words):
         passage.add_head_words(split[0])
         words = words[: split.start()]
@@ -155,16 +183,22 @@ def _axis_key(passage: Passage, phrase: str) -> str:
 def _locates(passage: Passage, candidate: Candidate, key: str, named: AxisName) -> bool:
     """False if the number counts or measures something on the axis."""
     number, before = candidate.number, named.before
-    if number["unit"] or number["number"][0] in "+-":
+    if number["number"][0] in "+-" or (number["unit"] and number["unit"] not in _SCALES):
         return False
-    if named.axis not in _BROKEN_AXES and not _INTEGRAL.fullmatch(number["number"]):
+    is_broken = not _INTEGRAL.fullmatch(number["number"])
+    if is_broken and not number["unit"] and named.axis not in _BROKEN_AXES:
         return False
     if len(before.split()) > _MAX_WORDS_BEFORE:
         return False
     if candidate.is_assigned and before and not passage.roles.split_of(before):
-        return False  # "number of skipped iterations: 3"
+        # "number of skipped iterations: 3" counts, "a step is done step=3" locates.
+        is_field = candidate.left.endswith("=") and not candidate.left.endswith(" =")
+        if not is_field or not _UNCOUNTED.isdisjoint(before.casefold().split()):
+            return False
     # "needed for iters 600,000" and "| Steps: 24" count, "(epoch: 1, iters: 100" locates.
     is_plural = key.split()[-1].casefold() in _PLURAL_AXES
+    if is_plural and passage.coordinates and passage.roles.split_of(key):
+        return False  # "Epoch: 1/20 Train steps: 150 Val steps: 20"
     return not is_plural or not (passage.slots or before)
 
 

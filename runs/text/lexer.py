@@ -9,6 +9,7 @@ from . import precedence
 from .bars import Bar, find_bar
 from .foreign import is_foreign, is_setting_like
 from .pairs import read_pairs
+from .passage import Passage
 from .prefix import Prefix, read_prefix
 from .reading import Coordinate, Reading, level_of, moved
 from .record_lines import read_record
@@ -68,7 +69,7 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     found = read_pairs(text, offset, roles)
     reading.slots.extend(found.slots)
     reading.coordinates.extend(found.coordinates)
-    reading.split = reading.split or roles.split_of(found.head_words)
+    reading.split = reading.split or roles.split_of(found.head_words) or _told_once(found, roles)
     if not reading.split and roles.tells_evaluation(found.head_words):
         reading.split = "val"
     if reading.is_evaluation:
@@ -82,6 +83,17 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     if not reading.slots and reading.bar is None and is_mention:
         # A sentence in passing, a setting such as `niter: 600000`, or how far an evaluation is.
         reading.coordinates.clear()
+
+
+def _told_once(found: Passage, roles: Roles) -> str:
+    """`val Loss: 0.31 Acc: 0.90`: the split in front of the first name holds for all of them."""
+    names = [slot.name for slot in found.slots]
+    if len(names) < 2 or not roles.is_split(names[0].partition(" ")[0]):
+        return ""
+    split = roles.split_of(names[0])
+    if split == "train" or any(roles.split_of(name) for name in names[1:]):
+        return ""
+    return split if all(map(roles.is_outcome, names)) else ""
 
 
 def _read_bar(body: str, offset: int, roles: Roles, reading: Reading) -> str:

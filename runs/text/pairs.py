@@ -18,7 +18,7 @@ from .axes import (
 )
 from .brackets import read_qualified, read_vectors
 from .candidate import Candidate, candidate_at
-from .heads import read_head
+from .heads import read_head, read_ordinals
 from .names import clean_key, note_heading
 from .numbers import NUMBER, mask_lookalikes
 from .passage import Passage
@@ -51,11 +51,24 @@ _ASSIGNMENT_AT_END = re.compile(r"[:=]\s*$")
 _OPENERS = ("[", "(", "#", "/", "<")
 _PLACES = (take_coordinate, take_epoch_of_split, take_epoch_of_loop, take_bracketed_position)
 """Ways in which a number says where in training a line belongs."""
+_NUMBER_CALL = re.compile(
+    r"""\b(?:[\w.]{0,20}\.)?(?:tensor|[Aa]rray|float(?:16|32|64)?|int(?:32|64)?|Parameter)
+    \(\s*+\[?\s*+(?P<value>[-+]?[\d.][\d.e+-]*+|nan|[-+]?inf)\s*+\]?
+    (?:,[^()]{0,80}(?:\([^()]{0,80}\))?[^()]{0,80})?\)""",
+    re.VERBOSE,
+)
+"""`tensor(0.31, device='cuda:0', grad_fn=<...>)`, `np.float64(0.31)`."""
+_ARROW = re.compile(r"(?<=[^\W\d])(?:->|[→⇒➜➔⟶])(?=[\d.+-])")
+"""Glued between a name and its value."""
+_QUOTED_NAME_BEFORE_NUMBER = re.compile(r"(?<=[\w ])(?P<quote>['\"]),(?=\s?[-+]?\.?\d)")
+"""`('loss', 0.31, 'lr', 0.1)`: a printed tuple."""
+_SPACED_COLON = re.compile(r"(?P<before>\S) : ")
 
 
 def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
     """Find all pairs of a text that begins `offset` characters into its line."""
     passage = Passage(_normalised(text), offset, roles)
+    read_ordinals(passage)
     position = read_head(passage)
     if read_qualified(passage, position):
         return passage
@@ -67,8 +80,22 @@ def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
 
 def _normalised(text: str) -> str:
     """ASCII punctuation and no lookalikes of numbers, every offset kept."""
-    text = mask_lookalikes(text.translate(_FULL_WIDTH))
-    return _COLON_BETWEEN_FIELDS.sub(" | ", text) if text.count(" : ") > 2 else text
+    text = text.translate(_FULL_WIDTH)
+    if "(" in text:
+        text = _QUOTED_NAME_BEFORE_NUMBER.sub(r"\g<quote>:", _NUMBER_CALL.sub(_bare_value, text))
+    text = mask_lookalikes(_ARROW.sub(lambda found: "=".rjust(len(found[0])), text))
+    # Marian's `Ep. 1 : Up. 1000 : Cost 8.1`: so many behind numbers are separators.
+    # Behind words they are how the French write a colon: `perte : 0.31`.
+    behind = [found["before"] for found in _SPACED_COLON.finditer(text)]
+    if len(behind) > 2 and 2 * sum(map(str.isdigit, behind)) >= len(behind):
+        return _COLON_BETWEEN_FIELDS.sub(" | ", text)
+    return text
+
+
+def _bare_value(call: re.Match[str]) -> str:
+    """The number of a call among spaces, where it stood."""
+    start = call.start("value") - call.start()
+    return " " * start + call["value"].ljust(len(call[0]) - start)
 
 
 def _segments(text: str, position: int) -> list[Span]:

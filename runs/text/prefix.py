@@ -43,7 +43,8 @@ _LOGGER_PART = re.compile(
     rf"""
       (?:INFO|WARNING|ERROR|DEBUG):[\w.]+:                        # INFO:tensorflow:
     | \([a-zA-Z_][\w.]*:\d+\)                                     # (module:42)
-    | \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?               # INFO, [WARN] [7]
+    | (?!\[[A-Z]\s+\d)                                           # [E 3/20] is an epoch
+      \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?               # INFO, [WARN] [7]
     | \[[A-Za-z_][\w.$/-]*(?::\d+)?(?::\w+)?\](?=\[|\s*-\s|:\s)   # [module.name] of a logger
     | \[[^\]\s]+\.(?:py|cc|cpp|cu):\d+(?::\w+)?\]                 # [train.py:42:main]
     | [a-zA-Z_][\w.]*\.(?:py|cc|cpp|cu|py:\w+):\d+(?::\w+)?\]?    # solver.cpp:359]

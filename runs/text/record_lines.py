@@ -27,6 +27,20 @@ _SETTINGS = re.compile(
 )
 """Names that no measurement has."""
 _MIN_SETTINGS = 3
+_ENVELOPES = frozenset({
+    "data", "metrics", "metric", "payload", "fields", "values", "log", "logs", "record", "info",
+    "stats", "progress", "state", "trainer", "counters", "body", "msg", "message", "event",
+    "results", "extra", "context", "train", "training", "val", "eval",
+})  # fmt: skip
+"""Keys around a record: a step inside them is the step of the record."""
+_NESTED_PENALTY = 30
+_NAME_KEYS = frozenset({"name", "metric", "key", "tag", "metric_name", "measure", "label"})
+"""Keys of texts that name the `value` beside them."""
+_SPLIT_KEYS = frozenset({
+    "split", "phase", "mode", "stage", "set", "subset", "partition", "event", "type", "kind",
+    "dataset",
+})  # fmt: skip
+"""Keys of texts that may say which data was used."""
 _TIME_NAMES = ("time", "ts", "t")
 _SCORES = frozenset({"score", "accuracy", "error_rate"})
 _SIGNS_OF_TRAINING = frozenset({"loss", "lr", "grad_norm", "reward"})
@@ -40,7 +54,7 @@ def read_record(body: str, offset: int, roles: Roles, reading: Reading) -> bool:
         return False
     heading = body[: span[0]][-_MOST_HEADING:].strip()
     contents = _Contents.of(leaves, roles)
-    label = _label(heading, contents.numeric)
+    label = _label(heading, contents.numeric) or _inner_label(leaves)
     is_list_of_records = heading.endswith("[")
     if is_list_of_records or (contents.is_config and not label) or contents.is_settings:
         reading.config = {}
@@ -48,6 +62,7 @@ def read_record(body: str, offset: int, roles: Roles, reading: Reading) -> bool:
     if not (contents.is_metrics or label):
         return False
     reading.is_record = True
+    reading.split = reading.split or _split_told(leaves, roles)
     _take_heading(heading, offset, roles, reading)
     is_placed_by_heading = bool(reading.coordinates)
     for leaf in contents.numeric:
@@ -123,6 +138,20 @@ def _label(heading: str, numeric: list[Leaf]) -> str:
     return found["label"] if found and has_value else ""
 
 
+def _inner_label(leaves: list[Leaf]) -> str:
+    """The text in the record that names its `value`: `{"name": "loss", "value": 0.31}`."""
+    if not any(leaf.path == ("value",) and leaf.value is not None for leaf in leaves):
+        return ""
+    named = (leaf.text for leaf in leaves if leaf.path[-1] in _NAME_KEYS and leaf.value is None)
+    return next(named, "")
+
+
+def _split_told(leaves: list[Leaf], roles: Roles) -> str:
+    """The split that a text in the record tells: `{"event": "eval", "loss": 0.31}`."""
+    told = (leaf.text for leaf in leaves if leaf.path[-1] in _SPLIT_KEYS and leaf.value is None)
+    return next(filter(None, map(roles.split_of, told)), "")
+
+
 def _take_heading(heading: str, offset: int, roles: Roles, reading: Reading) -> None:
     if not heading:
         return
@@ -138,6 +167,10 @@ def _take_leaf(leaf: Leaf, label: str, offset: int, roles: Roles, reading: Readi
     name = label if label and leaf.path == ("value",) else leaf.name
     span = moved(leaf.span, offset)
     axis, precedence = roles.axis_rank(name)
+    if axis is None and len(leaf.path) > 1 and leaf.path[-2].casefold() in _ENVELOPES:
+        axis, precedence = roles.axis_rank(leaf.path[-1])
+        precedence += _NESTED_PENALTY
+        axis = axis if axis in ("step", "epoch") else None
     if (axis == "time" or name.casefold() in _TIME_NAMES) and _is_moment(leaf.value):
         reading.coordinates.append(Coordinate("time", span, leaf.value))
         return

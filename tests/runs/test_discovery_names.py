@@ -191,3 +191,22 @@ def test_a_folder_without_any_training_says_so(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("print('epoch 1 loss 0.5')\n" * 9)
     with pytest.raises(InputError, match="holds no training logs"):
         discover(str(tmp_path))
+
+
+def test_columns_below_a_commented_header_are_a_log(tmp_path: Path) -> None:
+    rows = b"# step  train_loss  val_loss\n 0  2.5  2.6\n10  2.4  2.5\n"
+    (tmp_path / "loss.txt").write_bytes(rows)
+    assert only(tmp_path) == {"log": ["loss.txt"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("train.jsonl", '{"step": "1/4", "loss": "2.5"}\n{"step": "2/4", "loss": "2.4"}\n'),
+        ("m.jsonl", '{"payload": {"step": 1, "metrics": {"loss": 2.5}}}\n' * 2),
+        ("log.csv", "Epoche;Trainingsverlust;Validierungsverlust\n1;2,5;2,6\n2;2,4;2,5\n"),
+    ],
+)
+def test_metrics_by_hand_are_metrics(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert only(tmp_path) == {"metrics": [name]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mltd.runs.roles import shipped
-from mltd.runs.text.blocks import MOST_LINES, Blocks, split_of_heading
+from mltd.runs.text.headings import LONGEST_INDENTED, heading_split, section_below
 
 from .test_extractor import feed_pieces, read, values
 
@@ -21,12 +21,11 @@ from .test_extractor import feed_pieces, read, values
         ("Saving the validation set", ""),
         ("we then went on to the whole validation:", ""),
         ("Epoch 3:", ""),
-        ("Val: 3", ""),
         ("Val: " + "x" * 200 + ":", ""),
     ],
 )
 def test_headings(line: str, split: str) -> None:
-    assert split_of_heading(line, shipped()) == split
+    assert heading_split(line, shipped()) == split
 
 
 LOG = "".join(
@@ -55,8 +54,12 @@ def test_a_block_goes_on_in_the_next_chunk(size: int) -> None:
     assert values(run, "test/loss") == [4.0, 3.5, 3.0, 2.5]
 
 
-def test_a_block_ends_with_its_indent_or_when_it_is_too_long() -> None:
-    pieces = [b" Val:", b"  loss: 1", b"", b"  loss: 2", b" loss: 3", b"  loss: 4"]
-    assert Blocks().splits(pieces, len(pieces), {0: "val"}) == {1: "val", 3: "val"}
-    long = [b"Val:", *[b"  loss: 1"] * (2 * MOST_LINES)]
-    assert len(Blocks().splits(long, len(long), {0: "val"})) == MOST_LINES
+def test_a_block_ends_with_its_indent() -> None:
+    section = section_below(b" Val:", "val")
+    lines = [b"  loss: 1", b"", b"  loss: 2", b" loss: 3", b"  loss: 4"]
+    assert [section.takes(line) for line in lines] == [True, True, True, False, False]
+
+
+def test_a_block_ends_when_it_is_too_long() -> None:
+    section = section_below(b"Val:", "val")
+    assert sum(section.takes(b"  loss: 1") for _ in range(2 * LONGEST_INDENTED)) < LONGEST_INDENTED
