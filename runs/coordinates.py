@@ -127,8 +127,9 @@ class Coordinates:
         )
         derived = np.full(count, np.nan)
         counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
-        if counted.any() and total is not None and self._epoch_base is not None:
-            done = self._epochs_done(epoch[counted], inner[counted] / total[counted])
+        base = self._base_of_epochs(epoch)
+        if counted.any() and total is not None and base is not None:
+            done = self._epochs_done(epoch[counted], base[counted], inner[counted] / total[counted])
             derived[counted] = done * total[counted] + inner[counted]
         uncounted = here & ~counted
         if uncounted.any():
@@ -165,13 +166,24 @@ class Coordinates:
         located[here[placed]] = np.rint(steps[which] + further)[placed]
         axes["step"] = located
 
-    def _epochs_done(self, epoch: Floats, share: Floats) -> Floats:
+    def _base_of_epochs(self, epoch: Floats) -> Floats | None:
+        """The number of the first epoch at each row: 0 from the first epoch 0 on.
+
+        The first number that looked like an epoch may have been a plan, such as `epochs: 100`.
+        """
+        if self._epoch_base is None:
+            return None
+        is_zero = np.logical_or.accumulate(epoch < 1) | (self._epoch_base == 0)
+        base = np.where(is_zero, 0.0, self._epoch_base)
+        self._epoch_base = float(base[-1])
+        return base
+
+    def _epochs_done(self, epoch: Floats, base: Floats, share: Floats) -> Floats:
         """Whole epochs before each record; none where the count is of the whole run."""
-        assert self._epoch_base is not None
         part = epoch % 1.0
         self._epochs_are_fractions |= bool(np.any((part > 1e-9) & (part < 1 - 1e-9)))
         if not self._epochs_are_fractions:
-            return epoch - self._epoch_base
+            return epoch - base
         is_inside = np.abs(part - share % 1.0) < 0.02
         agrees = bool(np.mean(is_inside) > 0.8) and float(epoch.max()) > 1.0
         return np.floor(epoch) if agrees else np.zeros(len(epoch))

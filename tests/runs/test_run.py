@@ -174,3 +174,11 @@ def test_a_resume_beside_fractions_of_epochs_goes_back() -> None:
     )
     (series,) = run_of(one).series
     assert series.axis("step").tolist() == [502.0, 503.0, 503.0, 489.0, 489.0, 490.0]
+
+
+def test_a_plan_before_the_first_epoch_shifts_no_step() -> None:
+    run = run_of(
+        harvest([ColumnKey("x")], epoch=[100]),
+        harvest([ColumnKey("x")] * 3, epoch=[0, 0, 1], inner=[0, 10, 0], inner_total=[20] * 3),
+    )
+    assert run.series[0].axis("step").tolist()[1:] == [0, 10, 20]
