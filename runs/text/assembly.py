@@ -84,6 +84,8 @@ class Assembly:
         first = len(template.reading.slots)
         for number, coordinate in enumerate(template.reading.coordinates):
             values = matrix[:, first + number]
+            if coordinate.scale != 1:
+                values = values * coordinate.scale
             axis = coordinate.axis
             if axis.startswith("total "):
                 self._totals[axis.removeprefix("total ")] = float(values[-1])

@@ -21,6 +21,8 @@ _BROKEN_AXES = ("epoch", "tokens", "samples")
 _PLURAL_AXES = frozenset(
     {"steps", "iters", "iterations", "epochs", "updates", "timesteps", "rounds"}
 )
+_THOUSANDS = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
+"""Glued to a step that is printed for reading."""
 _MAX_WORDS_BEFORE = 4
 _ASSIGNED_VALUE = re.compile(r"\s*+\)?\s*+[:=]\s*+(?=[\d.+-]|nan|inf)", re.IGNORECASE)
 """`: 2.3` behind a coordinate."""
@@ -70,7 +72,11 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
         passage.add_slot(key, number, is_known=True)
     axis, rank = _settle_axis(passage, named, key, number["number"], has_total=total is not None)
     passage.add_coordinate(
-        axis, number.span("number"), rank, total.span("total") if total else None
+        axis,
+        number.span("number"),
+        rank,
+        total.span("total") if total else None,
+        scale=_THOUSANDS.get(number["unit"], 1.0),
     )
     stop = total.end() if total else number.end()
     value_end = _take_value_at_axis(passage, named.before, stop, candidate.segment_end)
@@ -136,8 +142,11 @@ def _axis_key(passage: Passage, phrase: str) -> str:
 def _locates(passage: Passage, candidate: Candidate, key: str, named: AxisName) -> bool:
     """False if the number counts or measures something on the axis."""
     number, before = candidate.number, named.before
-    if number["unit"] or number["number"][0] in "+-":
+    if number["number"][0] in "+-" or (number["unit"] and number["unit"] not in _THOUSANDS):
         return False
+    if number["unit"]:
+        # `step:7K`, but not `epoch 3M`.
+        return named.axis == "step" and candidate.is_assigned and not before
     if named.axis not in _BROKEN_AXES and not _INTEGRAL.fullmatch(number["number"]):
         return False
     if len(before.split()) > _MAX_WORDS_BEFORE:

@@ -39,6 +39,8 @@ class Coordinate:
     """Among coordinates of one axis the lowest wins."""
     total: float | None = None
     total_span: Span | None = None
+    scale: float = 1.0
+    """What the number is to be multiplied by: 1000 in `step:7K`."""
 
 
 def level_of(coordinates: Iterable[Coordinate]) -> str:

@@ -310,3 +310,11 @@ def test_the_last_of_a_failure_that_is_repeated_thousands_of_times_is_known() ->
     lines = [f"step {n} loss {1 / (n + 1):.5f}\nNCCL error: peer {n} lost" for n in range(3000)]
     run = read("\n".join(lines) + "\n")
     assert max(event.last_line for _, event in run.events) == 6000
+
+
+def test_steps_in_thousands_are_steps() -> None:
+    lines = [
+        f"train.py:35 step:{step}K smpl:{step * 32}K loss:{9 / step:.3f}" for step in (1, 7, 43)
+    ]
+    harvest = TextReader().feed("\n".join(lines).encode() + b"\n", final=True)
+    assert harvest.axes["step"].tolist() == [1000, 7000, 43000]
