@@ -43,6 +43,8 @@ class Coordinates:
         self._last_bar = (np.nan, np.nan)
         """Step of the bar drawn last, and the epoch of the first record behind it."""
         self._steps_per_epoch = np.nan
+        self._through = self._fallen = 0
+        """How often the steps rose, and fell, from one epoch to the next."""
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -76,6 +78,7 @@ class Coordinates:
         self._inner_offset, self._last_inner = 0.0, np.nan
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
         self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
+        self._through = self._fallen = 0
 
     def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
         """Add the rows of a harvest; the number of the first one."""
@@ -217,8 +220,9 @@ class Coordinates:
             epochs = np.floor(epochs)
         self._last_printed = (float(steps[-1]), float(epochs[-1]))
         falls = steps[1:] < steps[:-1]
-        added = np.where(falls & (epochs[1:] > epochs[:-1]), steps[:-1] + (steps[1:] == 0), 0.0)
-        is_restart = falls & (epochs[1:] <= epochs[:-1])
+        is_next_epoch = (epochs[1:] > epochs[:-1]) & ~self._is_whole_count(steps, epochs)
+        added = np.where(falls & is_next_epoch, steps[:-1] + (steps[1:] == 0), 0.0)
+        is_restart = falls & ~is_next_epoch
         if not added.any() and not self._step_offset and not is_restart.any():
             return
         total = np.cumsum(added) + self._step_offset
@@ -229,6 +233,16 @@ class Coordinates:
         counted = step.copy()
         counted[here] += offset
         axes["step"] = counted
+
+    def _is_whole_count(self, steps: Floats, epochs: Floats) -> npt.NDArray[np.bool_]:
+        """Whether each record's steps had gone on rising from epoch to epoch before it."""
+        is_later = epochs[1:] > epochs[:-1]
+        through = np.cumsum(is_later & (steps[1:] > steps[:-1])) + self._through
+        falls = is_later & (steps[1:] < steps[:-1])
+        fallen = np.cumsum(falls) + self._fallen
+        self._through, self._fallen = int(through[-1]), int(fallen[-1])
+        before: npt.NDArray[np.bool_] = through > 2 * (fallen - falls) + 2
+        return before
 
     def current_steps(self, harvest: Harvest, lines: Ints) -> list[float | None]:
         """The step (else the epoch) that was current at lines of the harvest added last."""
