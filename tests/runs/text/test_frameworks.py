@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mltd.runs.formats.tabular import TabularFormat
 from mltd.runs.roles import shipped
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.text.extractor import TextReader
@@ -47,3 +48,19 @@ def test_the_score_of_an_iteration_is_a_loss() -> None:
 )
 def test_names_of_some_frameworks(name: str, role: str | None) -> None:
     assert shipped().role_of(name) in (role, "step_time")
+
+
+def test_a_table_of_generations_is_a_training() -> None:
+    head = b"Generation,Top Fitness,Mean Fitness,Run Time (s)\n1,4,1.01,10.1\n2,9,1.44,10.3\n"
+    assert TabularFormat().sniff(head, "log.csv") > 0.5
+    assert shipped().role_of("Mean Fitness") == "reward"
+
+
+def test_values_of_epochs_do_not_stay_at_a_step_printed_before() -> None:
+    lines = ["Syncing run [Linear][batch:512]"]
+    lines += [f"[epoch:{n}/1200] [loss:{2 / n:.4f}] [lr:0.01]" for n in range(1, 9)]
+    run = Run("test")
+    file = run.add_file(SourceFile("train.log"))
+    run.append(file, TextReader().feed("\n".join(lines).encode(), final=True))
+    loss = next(one for one in run.series if one.name == "loss")
+    assert loss.axis_name == "epoch"
