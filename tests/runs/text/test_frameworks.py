@@ -64,3 +64,14 @@ def test_values_of_epochs_do_not_stay_at_a_step_printed_before() -> None:
     run.append(file, TextReader().feed("\n".join(lines).encode(), final=True))
     loss = next(one for one in run.series if one.name == "loss")
     assert loss.axis_name == "epoch"
+
+
+@pytest.mark.parametrize("count", [3, 200])
+def test_fractions_in_a_record_are_places(count: int) -> None:
+    lines = [
+        f'stats: {{"_type": "train_iter_", "epoch": "{1 + n // 100}/9", "iter": "{n % 100}/100", '
+        f'"loss": {2 / (n + 1):.5f}, "lr": 0.1, "eta": "1:00:00"}}'
+        for n in range(count)
+    ]
+    role, steps, _ = read("\n".join(lines) + "\n")["loss"]
+    assert (role, steps) == ("train/loss", list(range(count)))
