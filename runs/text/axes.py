@@ -32,6 +32,7 @@ _CLOSING_BRACKET = re.compile(r"\s*[\])]?")
 _GAP = re.compile(r"[\s,:]*")
 _DECIMALS_FOLLOW = re.compile(r"\s*\.")
 _BRACKETED_INTEGER = re.compile(r"\s*\[\s*\d+\s*\]")
+_LOOP_VARIABLES = frozenset({"i", "j", "n", "idx", "batch_i", "bi"})
 _COUNTED = frozenset({"", "batches", "batch", "iters", "iterations", "steps", "it", "step", "iter"})
 """What may stand behind `200/ 2983` in a line that named its epoch."""
 
@@ -61,6 +62,8 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
     """Read a number that its words make a coordinate; where reading goes on, else None."""
     key = _axis_key(passage, candidate.phrase)
     named = find_axis(key, passage.roles)
+    if named is None and key.casefold() in _LOOP_VARIABLES:
+        return _take_loop_variable(passage, candidate)
     if named is None or not _locates(passage, candidate, key, named):
         return None
     number = candidate.number
@@ -84,6 +87,19 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
         return value_end
     stop = _skip(_CLOSING_BRACKET, passage.text, stop)
     return _read_inside_epoch(passage, stop) if axis == "epoch" else stop
+
+
+def _take_loop_variable(passage: Passage, candidate: Candidate) -> int | None:
+    """`epoch=3 i=240/530`: counts inside the epoch, because of the total behind it."""
+    total = TOTAL.match(passage.text, candidate.number.end(), candidate.segment_end)
+    is_counted = candidate.is_assigned and candidate.number["number"].isdigit()
+    if total is None or not is_counted or not passage.has_axis("epoch"):
+        return None
+    if passage.has_axis("inner") or passage.has_axis("step"):
+        return None
+    span = candidate.number.span("number")
+    passage.add_coordinate("inner", span, precedence.BATCHES_OF_EPOCH, total.span("total"))
+    return total.end()
 
 
 def take_epoch_of_split(passage: Passage, candidate: Candidate) -> int | None:

@@ -27,6 +27,9 @@ def case(line: str, values: dict[str, float], **axes: float) -> Case:
 
 
 CASES = [
+    case("epoch=2 i=240/530 total loss=1.5 vocoder loss=0.5",
+         {"total loss": 1.5, "vocoder loss": 0.5}, epoch=2, inner=240),
+    case("epoch=2 i=3 loss=1.5", {"i": 3, "loss": 1.5}, epoch=2),
     case("Training: loss = 0.82, acc = 0.14 | Val: loss = 0.85, acc = 0.07",
          {"Training loss": 0.82, "Training acc": 0.14, "Val loss": 0.85, "Val acc": 0.07}),
     case("Epoch 6 | Train Loss: 10.22 | Token Acc: 0.06 | Val Loss: 10.17 | Token Acc: 0.05",
