@@ -193,6 +193,8 @@ class Run:
             series = self._series.get((file, name))
             if series is None:
                 role = self._roles.role_of(key.name.removesuffix(" (progress)"), key.split)
+                if role == "lr" and key.unit.endswith("/s"):
+                    role = "throughput"  # `rate: 1.4it/s`
                 series = Series(
                     name, role, key.unit, key.rank, key.split, file, self.files[file].coordinates
                 )

@@ -12,6 +12,7 @@ from .axis_names import axis_of
 _METRIC = re.compile(
     r"(?<![a-z])(loss|losses|logloss|acc|accuracy|lr|learning[_ ]?rate|grad[_ ]?norm|ppl|"
     r"perplexity|bleu|rouge|wer|f1|auc|auroc|miou|iou|psnr|fid|rmse|mae|mse|mape|ndcg|reward|"
+    r"fitness|"
     r"cross[_ ]?entropy|ep_rew\w*|kl|elbo|nll|bpb|pearson|spearman|loss_scale|weight[_ ]?decay)"
     r"(?![a-z])",
     re.IGNORECASE,

@@ -44,6 +44,7 @@ _GAP = re.compile(r"[\s,:]*")
 _DECIMALS_FOLLOW = re.compile(r"\s*\.")
 _BRACKETED_INTEGER = re.compile(r"\s*\[\s*\d+\s*\]")
 _PARENTHESISED_FRACTION = re.compile(r"\((?P<n>\d+)\s*/\s*(?P<total>\d+)\)")
+_LOOP_VARIABLES = frozenset({"i", "j", "n", "idx", "batch_i", "bi"})
 _COUNTED = frozenset({"", "batches", "batch", "iters", "iterations", "steps", "it", "step", "iter"})
 """What may stand behind `200/ 2983` in a line that named its epoch."""
 
@@ -73,12 +74,18 @@ def take_coordinate(passage: Passage, candidate: Candidate) -> int | None:
     """Read a number that its words make a coordinate; where reading goes on, else None."""
     key = _axis_key(passage, candidate.phrase)
     named = find_axis(key, passage.roles)
+    if named is None and key.casefold() in _LOOP_VARIABLES:
+        end = _take_loop_variable(passage, candidate)
+        if end is not None:
+            return end
     if named is None and key.casefold() in _INITIALS:
         return _take_initial(passage, candidate, _INITIALS[key.casefold()])
     if named is None or not _locates(passage, candidate, key, named):
         return None
     number = candidate.number
-    passage.add_head_words(named.before)
+    # `Evaluation epoch 3` is an axis of the vocabulary, and yet it tells the split.
+    is_apart = passage.roles.split_of(key) in ("val", "test")
+    passage.add_head_words(key if is_apart else named.before)
     total = TOTAL.match(passage.text, number.end())
     if named.axis == "step" and _counts_evaluation(passage, candidate.phrase):
         return _skip(_CLOSING_BRACKET, passage.text, total.end() if total else number.end())
@@ -107,6 +114,19 @@ def _take_initial(passage: Passage, candidate: Candidate, axis: str) -> int | No
     span = candidate.number.span("number")
     passage.add_coordinate(axis, span, precedence.HEAD, total.span("total"))
     return _skip(_CLOSING_BRACKET, passage.text, total.end())
+
+
+def _take_loop_variable(passage: Passage, candidate: Candidate) -> int | None:
+    """`epoch=3 i=240/530`: counts inside the epoch, because of the total behind it."""
+    total = TOTAL.match(passage.text, candidate.number.end(), candidate.segment_end)
+    is_counted = candidate.is_assigned and candidate.number["number"].isdigit()
+    if total is None or not is_counted or not passage.has_axis("epoch"):
+        return None
+    if passage.has_axis("inner") or passage.has_axis("step"):
+        return None
+    span = candidate.number.span("number")
+    passage.add_coordinate("inner", span, precedence.BATCHES_OF_EPOCH, total.span("total"))
+    return total.end()
 
 
 def take_epoch_of_split(passage: Passage, candidate: Candidate) -> int | None:

@@ -83,14 +83,21 @@ def name_of(passage: Passage, phrase: str, start: int) -> tuple[str, Span | None
 def _split_off_heading(passage: Passage, phrase: str) -> str:
     """Note the sentences and the tag before the key; the text of the key remains."""
     *sentences, key_text = _SENTENCE_END.split(phrase)
-    if sentences and not passage.slots:
-        heading = " ".join(filter(None, sentences))
-        passage.add_head_words(heading)
-        _set_context(passage, heading)
+    if sentences:
+        _note_sentences(passage, " ".join(filter(None, sentences)))
     if tagged := _TAGGED_KEY.search(key_text):
         passage.context = tagged["tag"]
         return tagged["key"]
     return key_text
+
+
+def _note_sentences(passage: Passage, heading: str) -> None:
+    """A heading counts at the start; behind values one that is nothing but the name of a split."""
+    if not passage.slots:
+        passage.add_head_words(heading)
+        _set_context(passage, heading)
+    elif len(heading.split()) == 1 and passage.roles.split_of(heading):
+        _set_context(passage, heading)
 
 
 def _settle_index(passage: Passage, key: str, key_start: int) -> tuple[str, Span | None]:

@@ -48,6 +48,7 @@ _DOTTED_LEADER = "...."
 """`lr ........ 0.1` lists settings."""
 _ASSIGNMENT = re.compile(r"\s*[:=]")
 _ASSIGNMENT_AT_END = re.compile(r"[:=]\s*$")
+_PADDED = re.compile(r"0\d{1,2}")
 _OPENERS = ("[", "(", "#", "/", "<")
 _PLACES = (take_coordinate, take_epoch_of_split, take_epoch_of_loop, take_bracketed_position)
 """Ways in which a number says where in training a line belongs."""
@@ -153,8 +154,11 @@ def _take_unassigned(passage: Passage, candidate: Candidate) -> int | None:
 
 
 def _continues_name(passage: Passage, candidate: Candidate) -> bool:
-    """`Region 82 Avg IOU: 0.5`, `AP .5: 0.3`, `net output #0: loss = 2`."""
+    """`Region 82 Avg IOU: 0.5`, `AP .5: 0.3`, `net output #0: loss = 2`, `prec 05 87.5`."""
     gap = candidate.gap(passage.text)
+    if _PADDED.fullmatch(candidate.number["number"]) and candidate.upcoming and gap.isspace():
+        # Nothing counts to 05 and then goes on without its zero: it tells variants apart.
+        return "." in candidate.upcoming["number"] and not passage.coordinates
     if candidate.number["unit"] or not _ASSIGNMENT_AT_END.search(gap):
         return False
     if candidate.left.rstrip().endswith("#"):

@@ -41,6 +41,7 @@ _SPLIT_KEYS = frozenset({
     "dataset",
 })  # fmt: skip
 """Keys of texts that may say which data was used."""
+_FRACTION = re.compile(r"(?P<n>\d{1,9})/(?P<total>\d{1,9})")
 _TIME_NAMES = ("time", "ts", "t")
 _SCORES = frozenset({"score", "accuracy", "error_rate"})
 _SIGNS_OF_TRAINING = frozenset({"loss", "lr", "grad_norm", "reward"})
@@ -65,8 +66,11 @@ def read_record(body: str, offset: int, roles: Roles, reading: Reading) -> bool:
     reading.split = reading.split or _split_told(leaves, roles)
     _take_heading(heading, offset, roles, reading)
     is_placed_by_heading = bool(reading.coordinates)
-    for leaf in contents.numeric:
-        _take_leaf(leaf, label, offset, roles, reading)
+    for leaf in leaves:
+        if leaf.value is None:
+            _take_fraction(leaf, offset, roles, reading)
+        else:
+            _take_leaf(leaf, leaf.value, label, offset, roles, reading)
     if is_placed_by_heading:
         reading.level = level_of(reading.coordinates)
     if not reading.split and _is_evaluation(reading.slots, roles):
@@ -90,10 +94,11 @@ class _Contents:
     @classmethod
     def of(cls, leaves: list[Leaf], roles: Roles) -> _Contents:
         numeric = [leaf for leaf in leaves if leaf.value is not None]
+        places = sum(_is_fraction(leaf, roles) for leaf in leaves)
         return cls(
             numeric,
-            words=len(leaves) - len(numeric),
-            coordinates=sum(roles.axis_of(leaf.path[-1]) is not None for leaf in numeric),
+            words=len(leaves) - len(numeric) - places,
+            coordinates=places + sum(roles.axis_of(leaf.path[-1]) is not None for leaf in numeric),
             known=sum(roles.is_known(leaf.name) for leaf in numeric),
             depth=max(len(leaf.path) for leaf in leaves),
             settings=sum(_SETTINGS.fullmatch(leaf.path[-1]) is not None for leaf in leaves),
@@ -160,10 +165,38 @@ def _take_heading(heading: str, offset: int, roles: Roles, reading: Reading) -> 
     reading.split = reading.split or roles.split_of(found.head_words)
 
 
-def _take_leaf(leaf: Leaf, label: str, offset: int, roles: Roles, reading: Reading) -> None:
-    """Make a coordinate, a value, or both of a number."""
-    if leaf.value is None:
+def _is_fraction(leaf: Leaf, roles: Roles) -> bool:
+    """A text such as `3/400` under the name of an axis; the span of a bare word is not its own."""
+    if leaf.value is not None or leaf.span[1] - leaf.span[0] != len(leaf.text):
+        return False
+    is_place = roles.axis_of(leaf.name) in ("step", "epoch")
+    return is_place and _FRACTION.fullmatch(leaf.text) is not None
+
+
+def _take_fraction(leaf: Leaf, offset: int, roles: Roles, reading: Reading) -> None:
+    """`"epoch": "3/400"`: a place, and how far it goes."""
+    axis, precedence = roles.axis_rank(leaf.name)
+    found = _FRACTION.fullmatch(leaf.text)
+    if axis is None or found is None or not _is_fraction(leaf, roles):
         return
+    is_inside = axis == "step" and any(known.axis == "epoch" for known in reading.coordinates)
+    start = offset + leaf.span[0]
+    reading.coordinates.append(
+        Coordinate(
+            "inner" if is_inside else axis,
+            moved(found.span("n"), start),
+            float(found["n"]),
+            precedence,
+            float(found["total"]),
+            moved(found.span("total"), start),
+        )
+    )
+
+
+def _take_leaf(
+    leaf: Leaf, value: float, label: str, offset: int, roles: Roles, reading: Reading
+) -> None:
+    """Make a coordinate, a value, or both of a number."""
     name = label if label and leaf.path == ("value",) else leaf.name
     span = moved(leaf.span, offset)
     axis, precedence = roles.axis_rank(name)
@@ -171,16 +204,16 @@ def _take_leaf(leaf: Leaf, label: str, offset: int, roles: Roles, reading: Readi
         axis, precedence = roles.axis_rank(leaf.path[-1])
         precedence += _NESTED_PENALTY
         axis = axis if axis in ("step", "epoch") else None
-    if (axis == "time" or name.casefold() in _TIME_NAMES) and _is_moment(leaf.value):
-        reading.coordinates.append(Coordinate("time", span, leaf.value))
+    if (axis == "time" or name.casefold() in _TIME_NAMES) and _is_moment(value):
+        reading.coordinates.append(Coordinate("time", span, value))
         return
     if axis is not None and axis not in ("batch", "time"):
-        reading.coordinates.append(Coordinate(axis, span, leaf.value, precedence))
+        reading.coordinates.append(Coordinate(axis, span, value, precedence))
     total = roles.total_of(name)
     if total is not None:
-        reading.coordinates.append(Coordinate(f"total {total}", span, leaf.value))
+        reading.coordinates.append(Coordinate(f"total {total}", span, value))
         return
-    reading.slots.append(Slot(name, span, leaf.value, is_known=roles.is_known(name)))
+    reading.slots.append(Slot(name, span, value, is_known=roles.is_known(name)))
 
 
 def _is_moment(value: float) -> bool:

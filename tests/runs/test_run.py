@@ -247,3 +247,23 @@ def test_a_loop_of_another_length_before_the_first_epoch_does_not_count() -> Non
     )
     (series,) = run_of(one).series
     assert series.axis("step").tolist() == [7, 5, 15]
+
+
+def test_a_plan_before_the_first_epoch_shifts_no_step() -> None:
+    run = run_of(
+        harvest([ColumnKey("x")], epoch=[100]),
+        harvest([ColumnKey("x")] * 3, epoch=[0, 0, 1], inner=[0, 10, 0], inner_total=[20] * 3),
+    )
+    assert run.series[0].axis("step").tolist()[1:] == [0, 10, 20]
+
+
+def test_steps_of_the_whole_training_that_begin_again_are_another_training() -> None:
+    """The epoch of the first one is still current where the second one begins."""
+    key = ColumnKey("loss")
+    once = [100.0, 200, 300, 400, 500, 600, 700, 800]
+    epochs = [1.0, 1, 2, 2, 3, 3, 4, 4]
+    again = run_of(
+        harvest([key] * 8, step=once, epoch=epochs),
+        harvest([key] * 8, step=[*once], epoch=[5, 5, 1, 1, 2, 2, 3, 3]),
+    )
+    assert again.series[0].axis("step").tolist() == once * 2

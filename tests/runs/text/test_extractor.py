@@ -383,3 +383,11 @@ def test_the_course_of_a_bare_split_tells_what_it_is(shape: str, roles: list[str
     ]
     for run in (read("".join(lines)), feed_pieces([line.encode() for line in lines])):
         assert [series.role for series in run.series] == roles
+
+
+def test_steps_in_thousands_are_steps() -> None:
+    lines = [
+        f"train.py:35 step:{step}K smpl:{step * 32}K loss:{9 / step:.3f}" for step in (1, 7, 43)
+    ]
+    harvest = TextReader().feed("\n".join(lines).encode() + b"\n", final=True)
+    assert harvest.axes["step"].tolist() == [1000, 7000, 43000]

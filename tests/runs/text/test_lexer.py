@@ -27,6 +27,17 @@ def case(line: str, values: dict[str, float], **axes: float) -> Case:
 
 
 CASES = [
+    case("epoch=2 i=240/530 total loss=1.5 vocoder loss=0.5",
+         {"total loss": 1.5, "vocoder loss": 0.5}, epoch=2, inner=240),
+    case("epoch=2 i=3 loss=1.5", {"i": 3, "loss": 1.5}, epoch=2),
+    case("Training: loss = 0.82, acc = 0.14 | Val: loss = 0.85, acc = 0.07",
+         {"Training loss": 0.82, "Training acc": 0.14, "Val loss": 0.85, "Val acc": 0.07}),
+    case("Epoch 6 | Train Loss: 10.22 | Token Acc: 0.06 | Val Loss: 10.17 | Token Acc: 0.05",
+         {"Train Loss": 10.22, "Token Acc": 0.06, "Val Loss": 10.17, "val Token Acc": 0.05},
+         epoch=6),
+    case("Epoch: 3, Train Auc: 0.92, Acc: 0.89; Val Auc: 0.91, Acc: 0.88; Test Auc: 0.9, Acc: 0.87",
+         {"Train Auc": 0.92, "Acc": 0.89, "Val Auc": 0.91, "val Acc": 0.88, "Test Auc": 0.9,
+          "test Acc": 0.87}, epoch=3),
     case("s:0 trl:11.0116 lr:0.000001 norm:14.96",
          {"trl": 11.0116, "lr": 1e-6, "norm": 14.96}, step=0),
     case("step:19/3200 train_loss:6.3283 train_time:1232ms",
@@ -316,3 +327,16 @@ def test_a_position_in_brackets_is_no_value() -> None:
 def test_a_bracketed_position_of_a_training_is_a_coordinate() -> None:
     reading = read_line("Loop: [10/1814] Data 0.336", shipped())
     assert [(c.axis, c.value, c.total) for c in reading.coordinates] == [("inner", 10, 1814)]
+
+
+@pytest.mark.parametrize(
+    ("line", "split"),
+    [
+        ("Evaluation Epoch 4 - Average Loss: 1.55, Samples: 115", "val"),
+        ("Test epoch 4 | loss 1.55", "test"),
+        ("Epoch 4 - Average Loss: 1.55, Samples: 115", ""),
+    ],
+)
+def test_the_word_before_the_axis_tells_the_split(line: str, split: str) -> None:
+    reading = read_line(line, shipped())
+    assert (reading.split, reading.coordinates[0].value) == (split, 4)
