@@ -183,6 +183,10 @@ def test_10_losses_that_need_not_fall_are_known(names: tuple[str, str]) -> None:
     assert names[0] in facts.objective
 
 
+def test_10_the_value_of_a_loss_is_not_the_loss_of_a_value() -> None:
+    assert view_of({"loss": noisy(1, 50), "loss value": noisy(1, 9)}).facts.is_monotone
+
+
 def test_10_a_config_may_say_so() -> None:
     facts = view_of({"loss": noisy(1, 50)}, config={"algorithm": "PPO"}).facts
     assert not facts.is_monotone
