@@ -42,7 +42,8 @@ def test_a_style_is_read_as_it_is_meant(logs: Path, family: str, style: str) -> 
     run = load(files).run
     run.is_over = True
     told: Any = document(run, 0.0, diagnose(run))
-    series = [{key: one[key] for key in EXPECTED[family][style][0]} for one in told["run"]["series"]]
-    missing = [one for one in EXPECTED[family][style] if one not in series]
+    expected = EXPECTED[family][style]
+    series = [{key: one[key] for key in expected[0]} for one in told["run"]["series"]]
+    missing = [one for one in expected if one not in series]
     assert not missing, series
     assert [f["title"] for f in told["findings"] if f["severity"] != "info"] == []
