@@ -149,7 +149,7 @@ class Inspector:
 
     def _is_training(self, path: str) -> bool:
         head = self.head(path)
-        return bool(head) and not is_binary(head) and reads_as_training(head)
+        return head is not None and not is_binary(head) and reads_as_training(head)
 
 
 def is_log_text(head: bytes) -> bool:
