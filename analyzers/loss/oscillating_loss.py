@@ -1,14 +1,15 @@
 """oscillating_loss: the training loss swings up and down instead of settling.
 
 What it sees: swings over several points, not the jitter from one batch to the next (which turns
-    back at every second point and is healthy): a period that repeats, or wandering far larger
-    than its jitter while nothing is won.
+    back at every second point and is healthy) and not single points that differ at even distances
+    (the short last batch of an epoch, an evaluation among the steps): a period that repeats.
 Why it matters: the step size is near its limit, or the data come in an order that repeats.
 Fires on:
     train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14
 Stays quiet:
     train/loss: 2.3>1~0.3*300
     train/loss: 2.3>1~0.02*300
+    train/loss: 2.3>1~0.02*60 (1 0.98 1.02 1 0.99 0.5)*12
 Try next: shuffle the data if the period is an epoch; else divide the learning rate by two or
     three, or double the batch.
 """
@@ -127,6 +128,10 @@ def find_swing(values: Floats) -> Swing | None:
     if lag < 4:
         return None
     unbiased = float(correlation[lag]) * count / (count - lag)
+    # Neighbours go together in a wave; one point in each period that differs pushes them apart.
+    wave, point = np.cos(2 * np.pi / lag), -1.0 / (lag - 1)
+    if float(correlation[1]) < 0.5 * (wave + point) * unbiased:
+        return None
     amplitude = float(np.quantile(rest, 0.95) - np.quantile(rest, 0.05))
     return Swing(lag, min(unbiased, 1.0), amplitude)
 
