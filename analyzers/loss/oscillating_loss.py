@@ -128,12 +128,17 @@ def find_swing(values: Floats) -> Swing | None:
     if lag < 4:
         return None
     unbiased = float(correlation[lag]) * count / (count - lag)
-    # Neighbours go together in a wave; one point in each period that differs pushes them apart.
-    wave, point = np.cos(2 * np.pi / lag), -1.0 / (lag - 1)
-    if float(correlation[1]) < 0.5 * (wave + point) * unbiased:
+    if _is_single_point(rest, lag):
         return None
     amplitude = float(np.quantile(rest, 0.95) - np.quantile(rest, 0.05))
     return Swing(lag, min(unbiased, 1.0), amplitude)
+
+
+def _is_single_point(rest: Floats, lag: int) -> bool:
+    """One point in each period differs, and the others do not: nothing swings."""
+    usual = rest[: len(rest) // lag * lag].reshape(-1, lag).mean(axis=0)
+    apart = (usual - np.median(usual)) ** 2
+    return float(apart.max()) > 0.7 * float(apart.sum())
 
 
 def _trend(values: Floats) -> Floats:
