@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from .columns import GrowingColumn
 from .harvest import AXES, Floats, Harvest, Ints
+from .loops import Loops
 
 
 def fill_forward(values: Floats, carry: float) -> Floats:
@@ -37,12 +38,17 @@ class Coordinates:
         self._epochs_are_fractions = False
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
         self._inner_offset = 0.0
-        self._last_inner = np.nan
+        self._last_inners = (np.nan, np.nan)
         self._step_offset = 0.0
         self._last_printed = (np.nan, np.nan)
         self._last_bar = (np.nan, np.nan)
         """Step of the bar drawn last, and the epoch of the first record behind it."""
         self._steps_per_epoch = np.nan
+        self._loops = Loops()
+        self._early_total = np.nan
+        """Total of a loop that ended before any epoch was named."""
+        self._through = self._fallen = 0
+        """How often the steps rose, and fell, from one epoch to the next."""
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -73,9 +79,12 @@ class Coordinates:
         self._states_step = False
         self._epoch_base = None
         self._epochs_are_fractions = False
-        self._inner_offset, self._last_inner = 0.0, np.nan
+        self._inner_offset, self._last_inners = 0.0, (np.nan, np.nan)
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
         self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
+        self._loops = Loops()
+        self._early_total = np.nan
+        self._through = self._fallen = 0
 
     def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
         """Add the rows of a harvest; the number of the first one."""
@@ -125,10 +134,22 @@ class Coordinates:
         epoch = fill_forward(
             axes.get("epoch", np.full(count, np.nan)), self._carry.get("epoch", np.nan)
         )
+        self._note_fractions(epoch[here])
+        if total is not None:
+            # Beside fractions the training is one single loop.
+            whole = epoch * 0.0 if self._epochs_are_fractions else epoch
+            here &= self._loops.are_training(inner, total, whole)
         derived = np.full(count, np.nan)
+        if total is not None:
+            ended = here & np.isnan(epoch) & (inner >= total)
+            self._early_total = float(total[ended][-1]) if ended.any() else self._early_total
         counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
-        if counted.any() and total is not None and self._epoch_base is not None:
-            done = self._epochs_done(epoch[counted], inner[counted] / total[counted])
+        base = self._base_of_epochs(epoch)
+        if counted.any() and total is not None and base is not None:
+            done = self._epochs_done(epoch[counted], base[counted], inner[counted] / total[counted])
+            if not self._epochs_are_fractions and not self._loops.counts_run:
+                # Epochs that are named at their end: the loop is already that of the next one.
+                done = done + (total[counted] == self._early_total)
             derived[counted] = done * total[counted] + inner[counted]
         uncounted = here & ~counted
         if uncounted.any():
@@ -165,23 +186,42 @@ class Coordinates:
         located[here[placed]] = np.rint(steps[which] + further)[placed]
         axes["step"] = located
 
-    def _epochs_done(self, epoch: Floats, share: Floats) -> Floats:
-        """Whole epochs before each record; none where the count is of the whole run."""
-        assert self._epoch_base is not None
-        part = epoch % 1.0
+    def _note_fractions(self, epoch: Floats) -> None:
+        part = epoch[np.isfinite(epoch)] % 1.0
         self._epochs_are_fractions |= bool(np.any((part > 1e-9) & (part < 1 - 1e-9)))
+
+    def _base_of_epochs(self, epoch: Floats) -> Floats | None:
+        """The number of the first epoch at each row: 0 from the first epoch 0 on.
+
+        The first number that looked like an epoch may have been a plan, such as `epochs: 100`.
+        """
+        if self._epoch_base is None:
+            return None
+        is_zero = np.logical_or.accumulate(epoch < 1) | (self._epoch_base == 0)
+        base = np.where(is_zero, 0.0, self._epoch_base)
+        self._epoch_base = float(base[-1])
+        return base
+
+    def _epochs_done(self, epoch: Floats, base: Floats, share: Floats) -> Floats:
+        """Whole epochs before each record; none where the count is of the whole run."""
         if not self._epochs_are_fractions:
-            return epoch - self._epoch_base
+            return np.where(self._loops.counts_run, 0.0, epoch - base)
+        part = epoch % 1.0
         is_inside = np.abs(part - share % 1.0) < 0.02
         agrees = bool(np.mean(is_inside) > 0.8) and float(epoch.max()) > 1.0
         return np.floor(epoch) if agrees else np.zeros(len(epoch))
 
     def _accumulate(self, inner: Floats) -> Floats:
         """Iterations that start again from the beginning are counted on."""
-        previous = np.concatenate([[self._last_inner], inner[:-1]])
+        known = np.concatenate([self._last_inners, inner])
+        before, previous = known[:-2], known[1:-1]
+        # Counts from 1 begin with their stride, those from 0 with nothing.
+        missing = np.where(inner > 0, np.clip(previous - before - inner, 0.0, None), 1.0)
+        missing = np.where(np.isnan(missing), 1.0, missing)
         restarts = inner < previous
-        offset = self._inner_offset + np.cumsum(np.where(restarts, previous + 1, 0.0))
-        self._inner_offset, self._last_inner = float(offset[-1]), float(inner[-1])
+        offset = self._inner_offset + np.cumsum(np.where(restarts, previous + missing, 0.0))
+        self._inner_offset = float(offset[-1])
+        self._last_inners = (float(known[-2]), float(known[-1]))
         return inner + offset
 
     def _count_steps_on(self, axes: dict[str, Floats], count: int) -> None:
@@ -205,8 +245,9 @@ class Coordinates:
             epochs = np.floor(epochs)
         self._last_printed = (float(steps[-1]), float(epochs[-1]))
         falls = steps[1:] < steps[:-1]
-        added = np.where(falls & (epochs[1:] > epochs[:-1]), steps[:-1] + (steps[1:] == 0), 0.0)
-        is_restart = falls & (epochs[1:] <= epochs[:-1])
+        is_next_epoch = (epochs[1:] > epochs[:-1]) & ~self._is_whole_count(steps, epochs)
+        added = np.where(falls & is_next_epoch, steps[:-1] + (steps[1:] == 0), 0.0)
+        is_restart = falls & ~is_next_epoch
         if not added.any() and not self._step_offset and not is_restart.any():
             return
         total = np.cumsum(added) + self._step_offset
@@ -217,6 +258,16 @@ class Coordinates:
         counted = step.copy()
         counted[here] += offset
         axes["step"] = counted
+
+    def _is_whole_count(self, steps: Floats, epochs: Floats) -> npt.NDArray[np.bool_]:
+        """Whether each record's steps had gone on rising from epoch to epoch before it."""
+        is_later = epochs[1:] > epochs[:-1]
+        through = np.cumsum(is_later & (steps[1:] > steps[:-1])) + self._through
+        falls = is_later & (steps[1:] < steps[:-1])
+        fallen = np.cumsum(falls) + self._fallen
+        self._through, self._fallen = int(through[-1]), int(fallen[-1])
+        before: npt.NDArray[np.bool_] = through > 2 * (fallen - falls) + 2
+        return before
 
     def current_steps(self, harvest: Harvest, lines: Ints) -> list[float | None]:
         """The step (else the epoch) that was current at lines of the harvest added last."""

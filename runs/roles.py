@@ -16,7 +16,12 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[\s_\-./:|()\[\]{}#,'\"]+")
 _LONGEST_NAME = 120
 """Characters; longer phrases are prose that happens to end in "loss"."""
-_STATISTICS = frozenset({"num", "std", "count", "min", "max", "var", "n"})
+_STATISTICS = frozenset({"num", "std", "count", "min", "max", "var", "n", "change"})
+_SETTINGS = frozenset({
+    "freq", "frequency", "interval", "weight", "weights", "coef", "coeff", "coefficient",
+    "window", "patience",
+})  # fmt: skip
+"""At the end of a name: `val_loss_freq` says how often, not how large."""
 _RATE = re.compile(r"[a-z]/s(?:ec(?:ond)?)?$", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"(?:ENV\[)?[A-Z][A-Z0-9]*_[A-Z0-9_]{4,}\]?")
 
@@ -48,6 +53,11 @@ class Roles:
         return {word: split for split, words in self._tables("splits").items() for word in words}
 
     @cached_property
+    def _split_by_stem(self) -> tuple[re.Pattern[str], dict[str, str]]:
+        stems = {s: split for split, found in self._tables("split_stems").items() for s in found}
+        return re.compile("|".join(map(re.escape, stems))), stems
+
+    @cached_property
     def _role_rules(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
         exact: dict[str, str] = {}
         patterns: list[tuple[re.Pattern[str], str]] = []
@@ -76,7 +86,7 @@ class Roles:
 
     @lru_cache(maxsize=64)  # noqa: B019 - one instance lives for the whole process
     def words(self, group: str) -> frozenset[str]:
-        """A word list of the vocabulary: outcome, setting, prose, dropped or indexed."""
+        """A word list of the vocabulary, such as outcome, setting or prose."""
         return frozenset(self._tables("vocabulary")[group])
 
     def axis_of(self, name: str) -> str | None:
@@ -96,6 +106,9 @@ class Roles:
         if found is None and (stripped := self._without_split(words)) != words:
             # "train/global_step", "valid_num_updates": the split word changes nothing.
             found = self._axis_by_name.get(stripped)
+            if found is None and words.split()[0] in self._split_by_word:
+                # "dev_other_num_updates": nor does the name of the data behind it.
+                found = self._axis_by_name.get(" ".join(words.split()[-2:]))
             if found is not None and found[0] not in ("step", "epoch"):
                 found = None
         return found if found is not None else (None, 0)
@@ -109,7 +122,18 @@ class Roles:
         for word in normalise(text).split():
             if (split := self._split_by_word.get(word)) is not None:
                 return split
-        return ""
+        pattern, stems = self._split_by_stem
+        found = pattern.search(text.casefold())
+        return stems[found[0]] if found else ""
+
+    def is_split(self, name: str) -> bool:
+        """True if a name says which data was used and nothing else."""
+        return normalise(name) in self._split_by_word
+
+    def tells_evaluation(self, text: str) -> bool:
+        """True if a phrase of the text is one with which an evaluation is reported."""
+        words = normalise(text)
+        return any(phrase in words for phrase in self.words("evaluation"))
 
     def _without_split(self, words: str) -> str:
         return " ".join(w for w in words.split() if w not in self._split_by_word)
@@ -122,7 +146,8 @@ class Roles:
         words = normalise(name)
         if (axis := self._axis_by_name.get(words)) is not None and axis[0] != "batch":
             return f"axis/{axis[0]}"
-        if words.rpartition(" ")[2] in _STATISTICS and " " in words:
+        last = words.rpartition(" ")[2]
+        if last != words and (last in _STATISTICS or last in _SETTINGS):
             return None
         if _RATE.search(name):
             return "throughput"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .coordinates import Coordinates
+from .course import role_by_course
 from .event import Event
 from .events.log import EventLog
 from .harvest import Column, ColumnKey, Floats, Harvest, Ints
@@ -168,11 +169,13 @@ class Run:
         for series, rows, values in parts.values():
             if len(rows) == 1:
                 series.append(rows[0], values[0])
-                continue
-            # Lines of several shapes speak of one series: back into the order of the file.
-            merged = np.concatenate(rows)
-            order = np.argsort(merged, kind="stable")
-            series.append(merged[order], np.concatenate(values)[order])
+            else:
+                # Lines of several shapes speak of one series: back into the order of the file.
+                merged = np.concatenate(rows)
+                order = np.argsort(merged, kind="stable")
+                series.append(merged[order], np.concatenate(values)[order])
+            if series.role is None and not series.unit and not series.dropped:
+                series.role = role_by_course(series.name, series.values, self._roles)
 
     def thin(self, file: int, kept: npt.NDArray[np.bool_]) -> None:
         """Forget all rows of a file but some; `thinning` says which ones matter."""
@@ -190,6 +193,8 @@ class Run:
             series = self._series.get((file, name))
             if series is None:
                 role = self._roles.role_of(key.name.removesuffix(" (progress)"), key.split)
+                if role == "lr" and key.unit.endswith("/s"):
+                    role = "throughput"  # `rate: 1.4it/s`
                 series = Series(
                     name, role, key.unit, key.rank, key.split, file, self.files[file].coordinates
                 )

@@ -50,6 +50,8 @@ class Series:
     _axis: str = "index"
     _judged: int = 0
     """Points that were looked at when the axis was chosen; rows never change afterwards."""
+    _has_steps: bool = False
+    """Points at more than one step have been seen."""
     _moves_on: str = ""
     """The axis on which it was seen to move, which more points do not change."""
 
@@ -133,7 +135,23 @@ class Series:
                 if np.isfinite(self.coordinates.axis(name, fresh)).any():
                     self._axis = name
                     break
-        return self._axis
+            self._note_steps(fresh)
+        return "epoch" if self._axis == "step" and self._stands_still() else self._axis
+
+    def _note_steps(self, fresh: npt.NDArray[np.int32]) -> None:
+        """Whether the steps of the points have ever differed."""
+        if self._axis != "step" or self._has_steps:
+            return
+        first = self.coordinates.axis("step", self.rows[:1])
+        steps = self.coordinates.axis("step", fresh)
+        self._has_steps = bool((steps[np.isfinite(steps)] != first[0]).any())
+
+    def _stands_still(self) -> bool:
+        """All points at one step that was printed long ago, though their epochs go on."""
+        if self._has_steps or len(self) < ENOUGH_POINTS:
+            return False
+        first, last = self.coordinates.axis("epoch", self.rows[[0, -1]])
+        return bool(np.isfinite(first) and np.isfinite(last) and first != last)
 
     def axis(self, name: str) -> Floats:
         """Coordinates on one axis; `index` counts the points."""

@@ -32,7 +32,6 @@ from ..core.recording import first_bad
 from ..core.registry import cause
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
 
-
 LASTING = 20
 """Logged points for which a batch that is over keeps no gradients large."""
 

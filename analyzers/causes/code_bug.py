@@ -66,9 +66,10 @@ class CodeBug(MessageCause):
             yield case.because(found, 0.45)
             return
         kind = str(found.details.get("type", "")).rpartition(".")[2]
-        plain = kind in _PLAIN
+        plain = kind in _PLAIN and not _tells_what_it_lacks(kind, found)
         weight = 0.9 if plain else 0.75 if kind else 0.4
-        is_told = plain and bool(found.number("is_first"))
+        # Without a frame of the program, a setting or a package may be what is wrong.
+        is_told = plain and bool(found.number("is_first")) and bool(found.number("is_own"))
         yield case.clue(weight, found.evidence[0], states=is_told)
         if len(found.evidence) > 1 and found.number("is_own"):
             yield case.clue(0.3, found.evidence[1])
@@ -145,6 +146,12 @@ _PLAIN = frozenset(
     }
 )
 """Exceptions that Python itself raises for faults in code."""
+
+
+def _tells_what_it_lacks(kind: str, found: Finding) -> bool:
+    """A library that says what it does not support; a method left empty says nothing."""
+    said = str(found.details.get("said_quote", "")).partition(": ")[2]
+    return kind == "NotImplementedError" and said not in ("", kind)
 
 
 _BY_EXIT = {"SIGABRT": 0.2, "SIGSEGV": 0.2, "SIGFPE": 0.25, "SIGBUS": 0.1, "SIGILL": 0.1}

@@ -26,7 +26,7 @@ class DiskQuota:
     """The message says it, unless it is about shared memory."""
 
     id: ClassVar[str] = "disk_quota"
-    explains: ClassVar[tuple[str, ...]] = ("disk_full", "checkpoint_missing")
+    explains: ClassVar[tuple[str, ...]] = ("disk_full", "checkpoint_missing", "missing_file")
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
@@ -37,6 +37,9 @@ class DiskQuota:
                 if left.number("is_empty"):
                     # A file is made before there is room for what goes into it.
                     yield case.clue(0.6, left.evidence[0])
+            for refused in case.all("missing_file"):
+                if refused.details.get("rule") == "not_writable":
+                    yield case.because(refused, 0.5)
             return
         evidence = found.evidence[0]
         if found.details.get("place") == "shm":

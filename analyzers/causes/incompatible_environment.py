@@ -61,7 +61,10 @@ class IncompatibleEnvironment(MessageCause):
                 yield case.because(finding, weight)
         found = case.get("exception")
         if found is not None and found.number("crash"):
-            is_alone = all(f.id in ("exception", "rank_failure") for f in case.findings)
+            is_alone = all(
+                f.id in ("exception", "rank_failure") and f.details.get("kind") != "communication"
+                for f in case.findings
+            )
             yield case.because(found, 0.45 if is_alone else 0.15)
 
     def general_fixes(self, case: Case) -> Iterator[Fix]:

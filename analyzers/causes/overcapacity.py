@@ -20,7 +20,6 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..loss.levels import first_level
 
-
 ABSURD = 4.0
 """Times the first training loss that validation does not reach by memorising alone."""
 

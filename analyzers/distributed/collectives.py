@@ -62,6 +62,8 @@ class Wait:
     absent: tuple[int, ...] = ()
     """Ranks that the message itself calls missing."""
     is_setup: bool = False
+    is_pending: bool = False
+    """Ranks wait for others, and no metrics were logged since."""
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -91,7 +93,9 @@ def _read(placed: PlacedEvent, *, is_open: bool, view: RunView) -> Wait | None:
             return None
         absent = _absent(_ABSENT_LIST.search(event.text[:2000]))
         is_stuck = view.state in (RunState.STALLED, RunState.FAILED)
-        return Wait(placed, is_stuck, True, "a Horovod operation", absent=absent)
+        is_pending = not _went_on(view, placed)
+        operation = "a Horovod operation"
+        return Wait(placed, is_stuck, True, operation, absent=absent, is_pending=is_pending)
     if "CUDA error" in said and "WorkNCCL" not in said:
         return None
     if work := _WORK.search(said):
@@ -114,6 +118,15 @@ def _read(placed: PlacedEvent, *, is_open: bool, view: RunView) -> Wait | None:
         completed=int(done[3]) if done else None,
         absent=_absent(other, "absent"),
         is_setup=bool(other["store"] or other["join"]) or bool(_SETUP.search(said)),
+    )
+
+
+def _went_on(view: RunView, placed: PlacedEvent) -> bool:
+    """True if metrics were logged in the same file after an event."""
+    return any(
+        series.line_of(-1) > placed.event.last_line
+        for series in view.series
+        if series.role and len(series) and view.run.files[series.file] is placed.source
     )
 
 

@@ -64,10 +64,11 @@ class NcclTimeout:
         ended = verdict(view)
         is_effect = before is not None or (ended is not None and ended.authority >= MESSAGE)
         is_alarm = first.is_open and not is_effect
+        waiting = Severity.WARNING if first.is_pending and not is_effect else Severity.INFO
         return Finding(
             id=self.id,
             title=self._title(view, first, waits, missing, doing[0] if doing else ""),
-            severity=Severity.CRITICAL if is_alarm else Severity.INFO,
+            severity=Severity.CRITICAL if is_alarm else waiting,
             confidence=finding_confidence(Basis.OBSERVATION, 0.95),
             basis=Basis.OBSERVATION,
             evidence=tuple(dict.fromkeys(evidence)),

@@ -72,7 +72,8 @@ _LED = re.compile(
     r"crash detected!|finished in state (?:failed|crashed|timedout)|as crashed|"
     r"marking task as failed|killing sweep|trials did not complete|did not send heartbeats|"
     r"task failed with exception|for flow run .{1,120} exited with status code|"
-    r"flow run process (?:exited|could not)|retries are exhausted"
+    r"flow run process (?:exited|could not)|retries are exhausted|"
+    r"^\w+\.pl: (?:\d+ / \d+|job|probably) failed"
 )
 _TYPES = re.compile(
     r"^(?:prefect|airflow|submitit|dask_jobqueue|distributed|ray\.tune|kubernetes|kfp|sagemaker|"

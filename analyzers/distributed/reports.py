@@ -40,7 +40,9 @@ _COMMUNICATION = re.compile(
     r"Rendezvous(?:Connection|Closed|State)Error|"
     r"(?:server socket|TCPStore|MASTER_PORT|c10d).{0,200}(?:refused|bind)|"
     r"Detected mismatch between collectives|"
-    r"DistNetworkError|MPI_ERR_\w+|ncclUniqueId.{0,200}got error"
+    r"DistNetworkError|MPI_ERR_\w+|Failed to meet rendezvous|"
+    r"(?i:unavailable): (?:Socket closed|Connection (?:reset|refused|closed)|failed to connect)|"
+    r"UnavailableError: |ncclUniqueId.{0,200}got error"
 )
 _LAUNCHED_WRONG = re.compile(
     r"(?i:address already in use|only one usage of each socket address)|EADDRINUSE|"

@@ -152,6 +152,10 @@ def _evidence(chosen: PlacedEvent, thrown: list[PlacedEvent]) -> Iterator[Eviden
     yield _said(chosen)
     if reason := last_error(event.text):
         yield chosen.evidence(excerpt(reason), message_line(event, reason))
+    if event.exception and not event.message.strip() and event.frames and event.frames[-1].code:
+        # An exception without a message: the line that raised it is all that it says.
+        code = event.frames[-1].code
+        yield chosen.evidence(excerpt(code), message_line(event, code))
     own = own_frame(event)
     if own is not None:
         quote = f'File "{own.file}", line {own.line}'

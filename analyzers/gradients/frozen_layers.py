@@ -18,6 +18,7 @@ Stays quiet:
     val/loss: 2.30*4 ; train/loss: 2.3>2.2~0.02*200
     val/loss: 2.302513 2.1 1.9 1.7 1.62 1.61 ; train/loss: 2.3>1.5~0.02*200
     val/loss: 1.234567*8 ; train/loss: 1.2~0.02*200 ; lr: 0*200
+    val/loss: 2.302513*9 2.101234*9 1.901234*9 1.751234*9 ; train/loss: 2.3>1.7~0.02*36
 Try next: list the parameters whose requires_grad is on and compare with those in the optimizer;
     build the optimizer after the model is wrapped; assert that one tensor changes per step.
 """
@@ -32,6 +33,7 @@ from typing import ClassVar
 import numpy as np
 
 from mltd.runs.event import EventKind
+from mltd.runs.harvest import Floats
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
@@ -234,6 +236,8 @@ class FrozenLayers:
         # At the end of a decay nothing moves any more, as planned.
         if view.facts.is_decayed and count < 0.5 * len(curve):
             return None
+        if count < 2 * _longest_shown(curve.y[:first]):
+            return None
         return self._report(
             curve,
             first,
@@ -330,6 +334,13 @@ class FrozenLayers:
             first_step=curve.step(first),
             details=details,
         )
+
+
+def _longest_shown(values: Floats) -> int:
+    """How often a value was logged again before it changed: lines may show the last one."""
+    changes = np.flatnonzero(np.diff(values, prepend=np.nan, append=np.nan) != 0.0)
+    lengths = np.diff(changes)
+    return int(lengths.max()) if len(lengths) and np.median(lengths) > 1 else 0
 
 
 def _stopped(curve: Curve) -> int:

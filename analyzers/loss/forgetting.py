@@ -14,6 +14,7 @@ Stays quiet:
     old_loss: 1.19 1.21 1.22 1.225 1.23 1.226 ; train/loss: 1.85>1.65~0.05*60
     val_loss: 0.5>0.2*8 0.2>0.5*8 ; train/loss: 1>0.05~0.005*120
     task1/val_accuracy: 0.1>0.95*10 0.94*6 ; train/loss: 2>0.1~0.01*160
+    val_accuracy: 0 0.25 0.25 0.24 0.01 0 0 0 0.01 ; train/loss: 0.71>0.693~0.0001*60
 Try next: mix old data back in (replay 10-20 %), lower the learning rate for the new task, or
     freeze the shared layers.
 """
@@ -56,6 +57,8 @@ class Forgetting:
     """Share of what an old task could that is gone."""
     lost: float = 0.5
     """Share of the gain that must be gone."""
+    learned: float = 0.05
+    """Share of its first value that the training loss must have lost by then."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Each task that was lost; of the validation as a whole, what shows it best."""
@@ -132,8 +135,11 @@ class Forgetting:
         at = int(np.clip(np.searchsorted(loss.x, curve.step(best)), 1, len(loss) - 1))
         few = max(1, min(16, len(loss) // 20))
         then, now = np.median(loss.y[max(0, at - few) : at]), np.median(loss.y[-few:])
+        first = first_level(loss)
+        if first - then < self.learned * abs(first):
+            return False  # it never knew what it could forget: the validation guesses
         # Near its floor a loss may double without anything being lost.
-        most = max(1.2 * then, then + 0.1 * (first_level(loss) - then))
+        most = max(1.2 * then, then + 0.1 * (first - then))
         return bool(np.isfinite(now) and now <= most and curve.name != loss.name)
 
     def _report(self, curve: Curve, best: int, *, is_task: bool) -> Finding:

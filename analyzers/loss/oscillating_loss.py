@@ -3,6 +3,7 @@
 What it sees: swings over several points, not the jitter from one batch to the next (which turns
     back at every second point and is healthy) and not single points that differ at even distances
     (the short last batch of an epoch, an evaluation among the steps): a period that repeats.
+    Means that a progress bar begins anew do not count.
 Why it matters: the step size is near its limit, or the data come in an order that repeats.
 Fires on:
     train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14
@@ -31,6 +32,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 
 LEAST = 48
+_BAR = " (progress)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,11 @@ class OscillatingLoss:
     strength: float = 0.5
     least_share: float = 0.12
     """Size of the swings as a share of the loss's level or fall, whichever is smaller."""
+    least_of_fall: float = 0.02
+    """Size as a share of the fall: what is left of a loss near 0 may swing by its own size."""
+    of_epoch: float = 0.3
+    """Share from which swings are worth a warning that repeat with every epoch: the same batches
+    in the same order have the same losses, and that alone does no harm."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss."""
@@ -73,16 +80,14 @@ class OscillatingLoss:
         chance = 4.0 / np.sqrt(len(values) - len(values) // 3)
         if swing is None or swing.strength < max(self.strength, chance):
             return
-        if self._is_large(values, swing):
-            yield self._report(view, curve, swing)
+        if _is_period_of_bar(view, curve, swing):
+            return
+        size, of_fall = _shares(values, swing)
+        if size > self.least_share and of_fall > self.least_of_fall:
+            is_order = size < self.of_epoch and _is_of_epoch(curve, len(values), swing)
+            yield self._report(view, curve, swing, Severity.INFO if is_order else Severity.WARNING)
 
-    def _is_large(self, values: Floats, swing: Swing) -> bool:
-        later = values[len(values) // 3 :]
-        level = float(np.median(later))
-        fall = float(np.median(values[: max(3, len(values) // 50)]) - np.min(later))
-        return swing.amplitude > self.least_share * min(abs(level), max(fall, 0.0) or abs(level))
-
-    def _report(self, view: RunView, curve: Curve, swing: Swing) -> Finding:
+    def _report(self, view: RunView, curve: Curve, swing: Swing, severity: Severity) -> Finding:
         period = swing.lag * curve.spacing
         first = max(0, len(curve) - 4096)
         start = first + (len(curve) - first) // 3
@@ -90,7 +95,7 @@ class OscillatingLoss:
             id=self.id,
             title=f"{curve.name} swings by {swing.amplitude:.3g} with a period of {period:.4g} "
             f"{curve.axis_name}s (autocorrelation {swing.strength:.2f})",
-            severity=Severity.WARNING,
+            severity=severity,
             confidence=finding_confidence(Basis.OBSERVATION, 0.8),
             basis=Basis.OBSERVATION,
             evidence=(
@@ -100,6 +105,34 @@ class OscillatingLoss:
             first_step=curve.step(min(first, start)),
             details={"period": period, "strength": swing.strength, "lag": swing.lag},
         )
+
+
+def _is_period_of_bar(view: RunView, curve: Curve, swing: Swing) -> bool:
+    """Bars show means of their epoch so far, which begin anew with every bar."""
+    if not curve.name.endswith(_BAR):
+        return False
+    ends = [s for s in view.series if s.name == curve.name.removesuffix(_BAR)]
+    if not ends or not len(ends[0]):
+        return False
+    bars = swing.lag * len(ends[0]) / len(curve)
+    return bars > 0.5 and abs(bars - round(bars)) < 0.1
+
+
+def _shares(values: Floats, swing: Swing) -> tuple[float, float]:
+    """Size of the swings by level or fall, whichever is smaller, and by the fall from the start."""
+    later = values[len(values) // 3 :]
+    level = abs(float(np.median(later)))
+    fall = float(np.median(values[: max(3, len(values) // 50)]) - np.min(later))
+    of_fall = swing.amplitude / fall if fall > 0 else np.inf
+    return swing.amplitude / max(min(level, fall if fall > 0 else level), 1e-300), of_fall
+
+
+def _is_of_epoch(curve: Curve, count: int, swing: Swing) -> bool:
+    """True if the period is as many points as an epoch has."""
+    epochs = curve.series.axis("epoch")[-count:]
+    epochs = epochs[np.isfinite(epochs)]
+    passed = int(np.count_nonzero(np.diff(np.floor(epochs)) > 0))
+    return passed > 1 and abs(swing.lag * passed / len(epochs) - 1.0) < 0.15
 
 
 def find_swing(values: Floats) -> Swing | None:

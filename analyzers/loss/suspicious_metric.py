@@ -1,10 +1,11 @@
 """suspicious_metric: a metric shows what it cannot show, or does not fit the others.
 
 What it sees: accuracies outside of their range, perplexities below 1, negative scores that have
-    none; a validation metric that is the same to the last digit in every evaluation while the
-    loss moves; a validation loss many times the training loss from the first evaluation on; a
-    classification loss that stops exactly at the floor of a softmax applied twice; text that is
-    foretold without error early on, or a first loss above that of any guess.
+    none; scores that are all 0 in every evaluation; a validation metric that is the same to the
+    last digit in every evaluation while the loss moves; a validation loss many times the training
+    loss from the first evaluation on; a classification loss that stops exactly at the floor of a
+    softmax applied twice; text that is foretold without error early on, or a first loss above
+    that of any guess.
 Why it matters: decisions rest on these numbers; a wrong one hides what the model really does.
 Fires on:
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
@@ -15,7 +16,9 @@ Fires on:
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
     train/loss: 2>0.5~0.01*60 ; val_dice: 1.9 1.95 1.96
+    train/loss: 2>1.1~0.01*60 ; map: 0*20
 Stays quiet:
+    train/loss: 2>1.1~0.01*60 ; map: 0*20 ; accuracy: 0.1>0.3*20
     train/loss: 4.5>0.05*20 0.003*80 ; step_time: 0.9~0.02*100
     train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 55 61 67 72 75 ; val/loss: 2 1.5 1.2 1.0 0.8
@@ -44,6 +47,8 @@ from ..core.view import RunView
 from .levels import Shape, begins_at_start, level_at, shape_of
 from .outcomes import as_fraction, binned_fraction, chance_loss, classes
 
+_OUTCOMES = ("score", "accuracy")
+
 
 @analyzer
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,13 @@ class SuspiciousMetric:
     events: ClassVar[tuple[str, ...]] = ()
     wild: float = 3.0
     """First loss in multiples of that of guessing that no usual initialisation gives."""
+    least_zeros: int = 10
+    """Evaluations after which a metric that was always 0 is not waited for."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Ranges, then agreement."""
         yield from self._out_of_range(view)
+        yield from self._never_right(view)
         yield from self._bottomless(view)
         yield from self._bad_from_the_start(view)
         squashed = list(self._double_softmax(view)) or list(self._too_right(view))
@@ -93,6 +101,29 @@ class SuspiciousMetric:
             wrong = np.isfinite(curve.y) & ((curve.y < low) | (curve.y > high))
             if wrong.any():
                 yield self._finding(curve, int(np.argmax(wrong)), "which it cannot be")
+
+    def _never_right(self, view: RunView) -> Iterator[Finding]:
+        """All that measures how good the model is says 0, in every evaluation.
+
+        A single class or a strict score may be 0 for long; all of them may not.
+        """
+        told = [c for c in view.all_curves() if (c.series.role or "").endswith(_OUTCOMES)]
+        if not told or view.curve("train/loss") is None:
+            return
+        longest = max(told, key=len)
+        if len(longest) < self.least_zeros or any(np.any(curve.y != 0) for curve in told):
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{longest.name} is 0 in all of {len(longest)} evaluations: the metric does not "
+            "see what the model puts out, or the model puts out nothing",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+            basis=Basis.OBSERVATION,
+            evidence=(longest.evidence(0, len(longest) - 1),),
+            first_step=longest.step(0),
+            details={"kind": "zero"},
+        )
 
     def _most_accuracy(self, view: RunView, curve: Curve) -> float:
         """1, unless this one or its sibling is in percent (or counts, which has no limit)."""

@@ -40,7 +40,7 @@ _ON_DEVICE = re.compile(
     r"(?:CUDA|HIP|XPU|NPU|MLU|MPS backend|GPU|ROCm|CUBLAS|cuda|hip)[\w :]{0,20}?[ :]out of memory|"
     r"CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|"
     r"C(?:UBLAS|UDNN)_STATUS_ALLOC_FAILED|[Oo]ut of memory error on GPU|"
-    r"cudaSuccess \(2 vs\. 0\)\s+out of memory|cudaMalloc\b.{0,60}out of memory|"
+    r"cudaSuccess \(2 vs\. 0\).{0,80}out of memory|cudaMalloc\b.{0,60}out of memory|"
     r"Allocator \(?(?:GPU|TPU|CUDA)\w*\)? ran out of memory|device:GPU|allocator GPU|"
     r"RESOURCE_EXHAUSTED: (?:.{0,40}(?:[Oo]ut of memory|alloc|reserve|HBM))|"
     r"Ran out of memory in memory space (?:hbm|vmem)|"
@@ -148,6 +148,9 @@ def _on_device(text: str, how: str) -> Shortage:
     allocated, idle = _size(_ALLOCATED, text), _size(_IDLE, text)
     if allocated is not None and (pools := _size(_POOLS, text)) is not None:
         allocated += pools
+    if own is not None and allocated is not None and own < allocated:
+        # In some containers the driver counts nothing for this process.
+        own = None
     reserved = _size(_RESERVED, text)
     if idle is None and reserved is not None and allocated is not None:
         idle = max(0.0, reserved - allocated)

@@ -30,6 +30,7 @@ from typing import ClassVar
 import numpy as np
 
 from mltd.runs.event import EventKind
+from mltd.runs.harvest import Floats
 from mltd.runs.run import SourceFile
 from mltd.runs.state import RunState
 
@@ -45,6 +46,8 @@ _SECONDS = {"d": 86_400.0, "h": 3600.0, "min": 60.0, "s": 1.0}
 _A_DAY = 86_400.0
 _ROWS = 65_536
 """Records at the end of a log whose time stamps are looked at."""
+_LEAST_MOMENTS = 12
+"""Different time stamps before which nothing is known of the usual gap."""
 _PHASES = {
     EventKind.EVALUATION: "evaluation",
     EventKind.CHECKPOINT: "checkpoint",
@@ -151,12 +154,14 @@ class Stall:
         first = max(0, len(column) - _ROWS)
         times = column.view()[first:]
         known = np.flatnonzero(np.isfinite(times) & (np.abs(times) < 1e13))
-        if len(known) < 12:
+        if len(known) < _LEAST_MOMENTS:
             return None
         gaps = np.diff(times[known])
         if (gaps < 0).any():
             return None
         at = int(np.argmax(gaps))
+        if _is_unstamped(times[known], gaps, at):
+            return None
         others = np.delete(gaps, at)
         widest = float(gaps[at])
         usual = max(float(np.quantile(others, 0.99)), float(np.max(others)) / 3.0, 1e-9)
@@ -174,7 +179,7 @@ class Stall:
         if generation[gap.before] != generation[gap.after]:
             return True
         steps = coordinates.axes.get("step")
-        if steps is not None and steps.view()[gap.after] < steps.view()[gap.before]:
+        if steps is not None and _goes_back(steps.view()[gap.before :]):
             return True
         first, last = coordinates.line.view()[[gap.before, gap.after]]
         return any(
@@ -215,6 +220,26 @@ class _Gap:
     seconds: float
     usual: float
     share: float
+
+
+def _is_unstamped(times: Floats, gaps: Floats, at: int) -> bool:
+    """True if the records before the gap bear a stamp that is not theirs.
+
+    A record without a stamp has that of the last line that had one. Few moments for many records,
+    or far more records at the moment before the gap than at any other, were not silent.
+    """
+    edges = np.flatnonzero(gaps > 0) + 1
+    if len(edges) < _LEAST_MOMENTS - 1:
+        return True
+    sizes = np.diff(np.concatenate(([0], edges, [len(times)])))
+    here = int(np.searchsorted(edges, at, side="right"))
+    return bool(sizes[here] > 3 * np.max(np.delete(sizes, here)))
+
+
+def _goes_back(steps: Floats) -> bool:
+    """True if the first new step after a gap is a lower one: another run was begun."""
+    new = np.flatnonzero(np.isfinite(steps) & (steps != steps[0]))
+    return len(new) > 0 and bool(steps[new[0]] < steps[0])
 
 
 def _seconds(pattern: re.Pattern[str], text: str) -> float | None:

@@ -29,6 +29,8 @@ COMPANIONS = (
     "opt.yaml",
 )  # fmt: skip
 MOST_MATCHES = 20_000
+MOST_READ = 200
+"""Files of unusual names that are read in search of a training."""
 MOST_LOOKED_AROUND = 50
 """Matches of a pattern up to which the neighbourhood of each is looked at, too."""
 _GLOB_CHARACTERS = "*?["
@@ -98,6 +100,10 @@ def _explore_directory(path: str, limits: Limits) -> Discovery:
     root, notes = scan(path, limits)
     inspector = Inspector()
     runs = join(group_runs(root, inspector))
+    if not runs:
+        # No name speaks of a log: look for lines of a training in whatever text there is.
+        inspector = Inspector(MOST_READ, looks_closer=True)
+        runs = join(group_runs(root, inspector))
     if len(runs) == 1:
         adopt_logs(runs[0])
     elif not runs and (alone := run_in(path)) is not None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 
+from .. import settings
 from ..errors import InputError
 from ..formats.json_text import parse_json
 from ..formats.records import flatten
 from ..formats.registry import default_registry
 from ..formats.training_names import training_likeness
+from ..roles import shipped
 from ..sources.inputs import open_bytes
+from ..text.extractor import TextReader
+from ..text.grids import has_grid
 from .run_files import Purpose
 from .stems import plain_name
 
@@ -18,9 +22,12 @@ HEAD_BYTES = 1 << 16
 SMALL_HEAD_BYTES = 1 << 12
 MOST_OPENED = 5_000
 SURE = 0.5
+LEAST_VALUES = 3
+"""Values of a metric that make a text with an unusual name a log."""
 _SURE_OF_ONE = 0.75
 _UNDEMANDING = {"text", "jsonl"}
 _SAMPLE_LINES = 50
+_DEPTH = 4
 
 _CHECKPOINT = re.compile(
     r".*\.(?:pt|pth|ckpt|safetensors|h5|hdf5|keras|pdparams|pdopt|caffemodel|solverstate|distcp|"
@@ -41,7 +48,7 @@ _OTHER_CONFIG = re.compile(
 _LOG = re.compile(
     r".*\.(?:log|out|err|stdout|stderr|[oe]\d{2,})|.*\.(?:log|out|err)\.\d{1,3}|"
     r"(?:.*[-_.])?(?:log|logs|stdout|stderr|output|nohup|workerlog)(?:[-_.](?:rank)?\d+)?|"
-    r".*\.log\.rank\d+|log\.txt\.rank\d+",
+    r".*\.log\.rank\d+|log\.txt\.rank\d+|.*\.(?:INFO|WARNING|ERROR|FATAL)(?:\.[-\d.]+)?",
     re.IGNORECASE,
 )
 _LOG_TEXT = re.compile(
@@ -49,6 +56,14 @@ _LOG_TEXT = re.compile(
 )
 _STRUCTURED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson)", re.IGNORECASE)
 _OPENED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson|txt|wandb)|.*tfevents.*", re.IGNORECASE)
+_NO_LOG = re.compile(
+    r".*\.(?:py|pyc|pyi|ipynb|sh|bash|slurm|sbatch|pbs|c|cc|cpp|cu|h|hpp|java|jl|r|m|rs|go|js|ts|css|html?|"
+    r"ya?ml|toml|ini|cfg|conf|lock|patch|diff|png|jpe?g|gif|svg|pdf|gz|xz|zip|tar|npy|npz|pkl|parquet|"
+    r"arrow|mp4|wav|ttf|tex|bib|so|o|a|exe|bin|db|sqlite)|(?:readme|licen[cs]e|changelog|makefile|"
+    r"dockerfile|authors|notice|citation)(?:\..*)?",
+    re.IGNORECASE,
+)
+"""Names of files that are not looked into in search of a log with an unusual name."""
 _NEVER = re.compile(r"debug-(?:internal|core)\.log|requirements.*\.txt|(?:npm|yarn|pip)-.*\.log")
 _LOG_LINE = re.compile(
     rb"(?i)(?<![a-z])(?:loss|epoch|step|iter(?:ation)?|acc(?:uracy)?|lr|ppl|reward)(?![a-z])"
@@ -83,8 +98,10 @@ def is_binary(head: bytes) -> bool:
 class Inspector:
     """Looks at files one by one, and opens only so many of them."""
 
-    def __init__(self, most_opened: int = MOST_OPENED) -> None:
+    def __init__(self, most_opened: int = MOST_OPENED, *, looks_closer: bool = False) -> None:
         self._left = most_opened
+        self._looks_closer = looks_closer
+        """Whether a file whose name says nothing is read in earnest."""
         self.notes: list[str] = []
 
     def head(self, path: str, size: int = HEAD_BYTES) -> bytes | None:
@@ -117,21 +134,42 @@ class Inspector:
             return None if head is not None and is_binary(head) else Purpose.LOG
         is_stored_metric = "/metrics/" in path and "." not in name
         if not _OPENED.fullmatch(name) and not is_stored_metric:
-            return None
+            is_unknown = self._looks_closer and not _NO_LOG.fullmatch(name)
+            return Purpose.LOG if is_unknown and self._is_training(path) else None
         head = self.head(path)
         if head is None:
             return Purpose.CONFIG if is_config else None
         if is_structured(head, path):
             return Purpose.METRICS
         if name.lower().endswith(".txt") and not is_binary(head):
-            return Purpose.LOG if _LOG_TEXT.fullmatch(name) or is_log_text(head) else None
+            if _LOG_TEXT.fullmatch(name) or is_log_text(head):
+                return Purpose.LOG
+            return Purpose.LOG if self._looks_closer and reads_as_training(head) else None
         return Purpose.CONFIG if is_config else None
+
+    def _is_training(self, path: str) -> bool:
+        head = self.head(path)
+        return bool(head) and not is_binary(head) and reads_as_training(head)
 
 
 def is_log_text(head: bytes) -> bool:
     """True if several lines read like the output of a training loop."""
     hits = _LOG_LINE.findall(head)
-    return len(hits) >= 2 or any(hit.startswith(b"Traceback") for hit in hits)
+    if len(hits) >= 2 or any(hit.startswith(b"Traceback") for hit in hits):
+        return True
+    lines = head[:SMALL_HEAD_BYTES].decode("utf-8", "replace").splitlines()
+    return has_grid(lines[:_SAMPLE_LINES], shipped())
+
+
+def reads_as_training(head: bytes) -> bool:
+    """True if a metric that trainings have comes several times in what the text says."""
+    chosen = settings.current()
+    harvest = TextReader(chosen.roles, chosen.patterns).feed(head, final=True)
+    return any(
+        len(column.rows) >= LEAST_VALUES
+        and chosen.roles.role_of(column.key.name, column.key.split) is not None
+        for column in harvest.columns
+    )
 
 
 def is_structured(head: bytes, path: str) -> bool:
@@ -140,6 +178,15 @@ def is_structured(head: bytes, path: str) -> bool:
     if any(form.name not in _UNDEMANDING and (s >= SURE or not head) for s, form in claims):
         return True
     return _has_metric_lines(head)
+
+
+def _numbers_as_texts(record: dict[str, object]) -> list[str]:
+    """Names of fields such as `"loss": "0.31"`."""
+    return [
+        name
+        for name, value in record.items()
+        if isinstance(value, str) and value.lstrip("+-.")[:1].isdigit()
+    ]
 
 
 def _has_metric_lines(head: bytes) -> bool:
@@ -153,6 +200,9 @@ def _has_metric_lines(head: bytes) -> bool:
         except ValueError:
             continue
         if isinstance(record, dict):
-            likeness.append(training_likeness(list(flatten(record))))
+            names = [*flatten(record, depth=_DEPTH), *_numbers_as_texts(record)]
+            # What stands around a field, such as `payload`, is no part of its name.
+            inner = [name.rpartition("/")[2] for name in names]
+            likeness.append(max(training_likeness(names), training_likeness(inner)))
     # A lone object may be the settings, which name metrics but no step.
     return max(likeness, default=0.0) >= (SURE if len(likeness) > 1 else _SURE_OF_ONE)

@@ -36,6 +36,8 @@ _ANNOUNCEMENT = re.compile(r"(?i):$|exception|error has been|traceback|report|un
 """What an error line says that only introduces the traceback below it."""
 _EXIT = re.compile(r"(?:code|status|signal|with)\)?[: ]*(-?\d{1,6})")
 _MOST_WARNING_LINES = 25
+_CALL_STACK, _ARGUMENTS = "Call stack:", "Arguments:"
+_MOST_STACK = 400
 
 Handler = Callable[[EventRule, re.Match[str], Sequence[str], int, bool], Collected | None]
 
@@ -133,7 +135,10 @@ def _collect_warning(
         block = read_block(lines, index + 1)
         if block.is_cut and not final:
             return None
-        end = block.next_index
+        end = _end_of_call_stack(lines, block.next_index)
+        if end < 0 and not final:
+            return None
+        end = end if end >= 0 else len(lines)
     else:
         end = _end_of_warning(lines, index, label.stream, has_text=bool(message or not category))
         if end < 0 and not final:
@@ -157,6 +162,16 @@ def _collect_warning(
         message=message[:2000],
     )
     return Collected((event,), end)
+
+
+def _end_of_call_stack(lines: Sequence[str], index: int) -> int:
+    """Index after the call stack that Python's logging prints below a traceback; -1 if cut off."""
+    if index >= len(lines) or not split_label(lines[index]).body.startswith(_CALL_STACK):
+        return index
+    for position in range(index + 1, min(len(lines), index + _MOST_STACK)):
+        if split_label(lines[position]).body.startswith(_ARGUMENTS):
+            return position + 1
+    return index + 1 if len(lines) > index + _MOST_STACK else -1
 
 
 def _end_of_warning(lines: Sequence[str], index: int, stream: str, *, has_text: bool) -> int:

@@ -10,6 +10,8 @@ _RANK = re.compile(
       \[(?:rank|Rank|RANK)[ :=]{0,2}(?P<rank>\d{1,6})\]:?
     | \[(?:default|trainer|worker)(?P<default>\d{1,6})\]:
     | \[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:err|out)>:
+    | [A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\d\ ]{2}\ [\d:]{8}\ \d{4}
+      \[(?P<horovod>\d{1,6})\]<std(?:err|out)>:
     | \[\d{1,6},mpirank:(?P<algo>\d{1,6}),[^\]\s]{1,60}\]<std(?:err|out)>:
     | [Rr]ank\ ?(?P<bare>\d{1,6}):\ (?=\S)
     | (?P<srun>\d{1,6}):\ (?=\S|\ )

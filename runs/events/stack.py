@@ -18,7 +18,11 @@ _FRAME = re.compile(
 _RICH_FRAME = re.compile(
     r"^[│┃|] (?P<file>\S{1,1000}\.\w{1,4}):(?P<line>\d{1,9}) in (?P<function>\S{1,200})"
 )
-_RAISED = re.compile(r"^(?P<type>[A-Za-z_][\w.]{0,200})(?:: ?(?P<message>.*)|:?\s*$)", re.DOTALL)
+_RAISED = re.compile(
+    r"^(?P<type>[A-Za-z_][\w.]{0,200})(?: \([^()\n]{0,60}traceback[^()\n]{0,40}\)(?=:))?"
+    r"(?:: ?(?P<message>.*)|:?\s*$)",
+    re.DOTALL,
+)
 _SUFFIX = re.compile(
     r"(?:Error|Exception|Interrupt|Exit|Warning|Iteration|Failure|Fault|Abort|Timeout|Group"
     r"|Cancelled|Empty|Full|Invalid|Stop\w*)$"
@@ -46,11 +50,13 @@ _EXPLANATION = re.compile(
     r"|Search for `|nccl\w+:|Last error:|Original error|\[Errno|Exception raised from"
     r"|frame #\d|Parameter ind"
     r"|In addition, you can|loss_dict = |size mismatch for|Missing key|Unexpected key"
-    r"|Detected at node)"
+    r"|Detected at node|\(\d+\) )"
 )
 _DIGIT = re.compile(r"\d")
 _OOM = re.compile(r"out of memory|OOM when allocating|can't allocate memory|Unable to allocate")
 _OOM_TYPE = re.compile(r"(?:OutOfMemory|ResourceExhausted|^Memory|\.Memory)Error$")
+_KERNEL = re.compile(r"out of resources?: .{0,80}Hardware limit")
+"""What one block of a kernel may have on a device, not the device's memory."""
 _NCCL = re.compile(r"\bNCCL\b|\bnccl[A-Z]|[Cc]ollective operation timeout")
 
 
@@ -120,6 +126,8 @@ def _is_open(text: str) -> bool:
 def kind_of(exception: str, message: str) -> EventKind:
     """OOM or NCCL where the exception says so, else EXCEPTION."""
     head = message[:2000]
+    if _KERNEL.search(head):
+        return EventKind.EXCEPTION
     if _OOM_TYPE.search(exception) or _OOM.search(head):
         return EventKind.OOM
     return EventKind.NCCL if _NCCL.search(head) else EventKind.EXCEPTION

@@ -64,7 +64,8 @@ def _open_reader(
     before = body[: header.start()] if header else body[: len(body) - len(body.lstrip(" "))]
     indent = len(before) if not before.strip() else 0
     if header is None and parse_frame(body):
-        indent = max(0, indent - 2)
+        # A label ends with a blank; frames that lost their indentation have only that.
+        indent = indent - 2 if indent >= 2 else indent
     reader = TracebackReader(index, indent=indent, rank=label.rank)
     if has_header:
         reader.start(body if header is None else body[header.start() :])

@@ -11,7 +11,8 @@ _HINT = re.compile(
 )
 """What libraries print below every error of a device, whatever it was."""
 _ANNOUNCES = re.compile(
-    r"^(?:Graph execution error:|Exception encountered when calling |in user code:"
+    r"^(?:Graph execution error:|\d+ root error\(s\) found|"
+    r"Exception encountered when calling |in user code:"
     r"|backend='[\w.<>-]{1,80}' raised:)"
 )
 """First lines of messages that say nothing yet: TensorFlow and Keras go on after blank lines,

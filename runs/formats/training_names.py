@@ -12,6 +12,7 @@ from .axis_names import axis_of
 _METRIC = re.compile(
     r"(?<![a-z])(loss|losses|logloss|acc|accuracy|lr|learning[_ ]?rate|grad[_ ]?norm|ppl|"
     r"perplexity|bleu|rouge|wer|f1|auc|auroc|miou|iou|psnr|fid|rmse|mae|mse|mape|ndcg|reward|"
+    r"fitness|"
     r"cross[_ ]?entropy|ep_rew\w*|kl|elbo|nll|bpb|pearson|spearman|loss_scale|weight[_ ]?decay)"
     r"(?![a-z])",
     re.IGNORECASE,
@@ -38,13 +39,20 @@ def is_training_axis(name: str) -> bool:
     return _UNMISTAKABLE_AXIS.fullmatch(name.strip()) is not None
 
 
+def _is_loss_of_split(name: str) -> bool:
+    """True for `Trainingsverlust`: a loss, in whatever language, that names its data."""
+    roles = shipped()
+    role = roles.role_of(name) or ""
+    return role.endswith("/loss") and bool(roles.split_of(name))
+
+
 def training_likeness(names: Sequence[str]) -> float:
     """How much (0..1) the fields of a record look like a training log."""
     roles = shipped()
     values = [name for name in names if name.strip() and axis_of(name) is None]
     axes = {axis_of(name) for name in names} & {"step", "epoch"}
     has_training_axis = any(is_training_axis(name) for name in names)
-    metrics = [name for name in values if _METRIC.search(name)]
+    metrics = [name for name in values if _METRIC.search(name) or _is_loss_of_split(name)]
     if not values:
         return 0.0
     if metrics and axes:

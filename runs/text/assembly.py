@@ -21,6 +21,9 @@ from .template import Template
 _PROGRESS = " (progress)"
 """Behind the name of a value that a progress bar shows before it is complete."""
 _LONE_NUMBER = re.compile(r"(?<![\w.@/-])\d+(?![\w.@/])")
+_PLACES = frozenset({"step", "epoch", "inner"})
+_MOST_LOGGERS = 4
+"""Templates with the same names that are compared: lines read one by one have thousands."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -41,24 +44,51 @@ class _Group:
     """Pieces of the chunk; negative for a record that began before it."""
     axes: dict[str, Floats] = field(default_factory=dict)
     parts: list[_Part] = field(default_factory=list)
+    bar: tuple[Floats, Floats] | None = None
+    """How far the bar of the training was drawn, and its total."""
+    template: Template | None = None
+    """What its lines were read by."""
+
+
+class Told(NamedTuple):
+    """A group and the numbers of its lines, from 1 on."""
+
+    group: _Group
+    lines: Ints
+
+    @property
+    def names(self) -> frozenset[ColumnKey]:
+        """What it measures."""
+        return frozenset(part.key for part in self.group.parts)
+
+    def last_line(self) -> Told:
+        """The last line alone, as seen from the next chunk."""
+        group = _Group(self.group.places[-1:], template=self.group.template)
+        group.axes = {axis: values[-1:] for axis, values in self.group.axes.items()}
+        group.parts = [
+            _Part(part.key, None, part.values[-1:], part.is_certain) for part in self.group.parts
+        ]
+        return Told(group, np.zeros(1, dtype=np.int64))
 
 
 class Assembly:
     """Collects groups in any order; `build` puts them into file order."""
 
-    def __init__(self, roles: Roles, view: ChunkView) -> None:
+    def __init__(self, roles: Roles, view: ChunkView, last: Told | None = None) -> None:
         self._roles = roles
         self._view = view
         self._chunk = view.chunk
         self._groups: list[_Group] = []
         self._totals: dict[str, float] = {}
+        self.last = last
+        """What the last line said; before `build`, that of the chunk before."""
 
     # -- adding ---------------------------------------------------------------------------
 
     def add(self, template: Template, indices: Ints, matrix: Floats) -> None:
         """Lines that were read by a template; `indices` are pieces of the chunk."""
         reading = template.reading
-        group = _Group(indices.astype(np.int64))
+        group = _Group(indices.astype(np.int64), template=template)
         group.axes = self._axes_of(template, matrix)
         complete: Mask | None = None
         if reading.bar is not None:
@@ -67,6 +97,7 @@ class Assembly:
             if not reading.is_evaluation:
                 group.axes.setdefault("inner", drawn)
                 group.axes.setdefault("inner total", total)
+                group.bar = drawn, total
             complete = drawn >= total
         if reading.stamp:
             digits = self._view.columns(indices, *reading.stamp_span)
@@ -84,6 +115,8 @@ class Assembly:
         first = len(template.reading.slots)
         for number, coordinate in enumerate(template.reading.coordinates):
             values = matrix[:, first + number]
+            if coordinate.scale != 1.0:
+                values = np.rint(values * coordinate.scale)
             axis = coordinate.axis
             if axis.startswith("total "):
                 self._totals[axis.removeprefix("total ")] = float(values[-1])
@@ -128,7 +161,7 @@ class Assembly:
         group = _Group(np.array([piece], dtype=np.int64))
         group.axes = {axis: np.array([value]) for axis, (_, value) in record.axes.items()}
         group.parts = [
-            _Part(ColumnKey(name), None, np.array([value]), record.is_certain)
+            _Part(ColumnKey(name, split=record.split), None, np.array([value]), record.is_certain)
             for name, value in record.values.items()
         ]
         self._groups.append(group)
@@ -147,13 +180,16 @@ class Assembly:
         """Fill in rows, axes and columns in file order."""
         harvest.totals.update(self._totals)
         if not self._groups:
+            self.last = None
             return
         places = np.concatenate([group.places for group in self._groups])
         order = np.argsort(places, kind="stable")
         row_of = np.empty(len(order), dtype=np.int64)
         row_of[order] = np.arange(len(order))
         harvest.line = self._lines(places[order]) + 1
+        self._forget_echoes(harvest.line, row_of, harvest.lines)
         merged: dict[ColumnKey, list[tuple[Ints, Floats, bool]]] = {}
+        shown_again = self._shown_again()
         start = 0
         for group in self._groups:
             rows = row_of[start : start + len(group.places)]
@@ -162,10 +198,66 @@ class Assembly:
                 if axis not in harvest.axes:
                     harvest.axes[axis] = np.full(len(order), np.nan)
                 harvest.axes[axis][rows] = values
-            for key, mask, values, certain in group.parts:
+            fresh = None
+            if group.bar is not None and shown_again is not None:
+                fresh = ~shown_again[group.places]
+            for key, among, values, certain in group.parts:
+                mask = among if fresh is None else fresh if among is None else among & fresh
                 taken = (rows, values) if mask is None else (rows[mask], values[mask])
                 merged.setdefault(key, []).append((*taken, certain))
         harvest.columns.extend(_joined(key, parts) for key, parts in merged.items())
+
+    def _shown_again(self) -> Mask | None:
+        """Pieces with bars that are drawn again as far as they were.
+
+        When an evaluation has ended, or an epoch, the complete bar is drawn once more: what it
+        shows then is what counts.
+        """
+        bars = [(group, *group.bar) for group in self._groups if group.bar is not None]
+        if not bars:
+            return None
+        places = np.concatenate([group.places for group, _, _ in bars])
+        order = np.argsort(places, kind="stable")
+        places = places[order]
+        drawn = np.concatenate([n for _, n, _ in bars])[order]
+        total = np.concatenate([total for _, _, total in bars])[order]
+        unknown = [np.full(len(group.places), np.nan) for group, _, _ in bars]
+        epochs = [g.axes.get("epoch", none) for (g, _, _), none in zip(bars, unknown, strict=True)]
+        epoch = np.concatenate(epochs)[order]
+        lines = self._lines(places)
+        again = np.zeros(len(self._chunk.pieces), dtype=bool)
+        is_same_bar = (drawn[1:] == drawn[:-1]) & (total[1:] == total[:-1])
+        is_same_bar &= (lines[1:] == lines[:-1]) | (epoch[1:] == epoch[:-1])
+        again[places[:-1][is_same_bar]] = True
+        return again if again.any() else None
+
+    def _forget_echoes(self, lines: Ints, row_of: Ints, count: int) -> None:
+        """Drop what a second logger says right after the first, in the same words.
+
+        Such lines have other prefixes, so they were read by another template with the same
+        names. `count` lines were read: what the last of them said may be repeated by the next.
+        """
+        seen: dict[frozenset[ColumnKey], list[Told]] = {}
+        if self.last is not None:
+            seen[self.last.names] = [self.last]
+        self.last = None
+        start = 0
+        for group in self._groups:
+            rows = row_of[start : start + len(group.places)]
+            start += len(group.places)
+            is_masked = any(part.mask is not None for part in group.parts)
+            if group.template is None or is_masked or _PLACES.isdisjoint(group.axes):
+                continue
+            told = Told(group, lines[rows])
+            others = seen.setdefault(told.names, [])
+            for other in others:
+                if other.group.template is not group.template:
+                    _forget_echo(told, other)
+                    _forget_echo(other, told)
+            if len(others) < _MOST_LOGGERS:
+                others.append(told)
+            if told.lines[-1] == count:
+                self.last = told.last_line()
 
     def _lines(self, places: Ints) -> Ints:
         """0-based lines of pieces; a record from before the chunk already has its line."""
@@ -173,6 +265,25 @@ class Assembly:
             return places
         lines: Ints = np.where(places >= 0, self._chunk.line[np.maximum(places, 0)], places)
         return lines
+
+
+def _forget_echo(later: Told, earlier: Told) -> None:
+    """Drop the values of lines that repeat the line of the other template before them."""
+    group, told = later.group, earlier.group
+    at = np.minimum(np.searchsorted(earlier.lines, later.lines - 1), len(earlier.lines) - 1)
+    echoes = earlier.lines[at] == later.lines - 1
+    if not echoes.any() or _PLACES & group.axes.keys() != _PLACES & told.axes.keys():
+        return
+    values = {part.key: part.values for part in told.parts}
+    for part in group.parts:
+        echoes &= part.values == values[part.key][at]
+    for axis in _PLACES & group.axes.keys():
+        echoes &= group.axes[axis] == told.axes[axis][at]
+    if echoes.any():
+        group.parts = [
+            part._replace(mask=~echoes if part.mask is None else part.mask & ~echoes)
+            for part in group.parts
+        ]
 
 
 def _parts_of(

@@ -23,11 +23,12 @@ from ..events.rule import FAILURES
 from ..harvest import Harvest
 from ..roles import Roles, shipped
 from ..statements import statements_in
-from .assembly import Assembly
+from .assembly import Assembly, Told
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean, decode
 from .families import Families
 from .grids import GridReader
+from .headings import Section, section_below
 from .layouts import Fitting, Layouts, Part, in_order, indices_besides, without
 from .plan import Pattern, Plan, Planner, Shape, shipped_patterns
 from .tables import TableReader
@@ -63,6 +64,13 @@ class TextReader:
         self._is_special = bytearray(2)
         """Whether lines of a plan may hold events, settings or statements."""
         self._is_table = bytearray([0, 1])
+        self._is_heading = bytearray(2)
+        """Whether lines of a plan name the split of those below them."""
+        self._section: Section | None = None
+        self._last_told: Told | None = None
+        self._below: dict[tuple[int, str], int] = {}
+        """Plan and split to the plan of such lines below a heading of that split."""
+        self._is_below: set[int] = set()
         self._repeated: set[int] = set()
         """Plans of failures that were told hundreds of times."""
         self._has_tables = False
@@ -94,18 +102,23 @@ class TextReader:
             if harvest.consumed == 0:
                 return Harvest()
             harvest.statements = [s for s in harvest.statements if s.line <= harvest.lines]
-        assembly = Assembly(self._planner.roles, view)
+        assembly = Assembly(self._planner.roles, view, self._last_told)
+        if (moved := self._move_below_headings(chunk, numbers)) is not None:
+            fittings = without(fittings, moved, len(numbers))
         self._read_groups(view, numbers, skipped, fittings, assembly)
         numbers[skipped[: len(numbers)]] = 0
         self._read_tables(chunk, numbers, texts, assembly, final=final)
         self._tables.shift(harvest.lines)
         assembly.build(harvest)
+        self._last_told = assembly.last
         return harvest
 
     def forget_open_records(self) -> None:
         """Go on at another place of the file: what was left open there is not continued."""
         self._tables = TableReader(self._planner.roles)
         self._grids = GridReader(self._planner.roles)
+        self._section = None
+        self._last_told = None
 
     # -- shapes ---------------------------------------------------------------------------
 
@@ -146,6 +159,7 @@ class TextReader:
             self._plans.append(plan)
             self._is_special.append(plan.is_special)
             self._is_table.append(plan.shape is Shape.TABLE)
+            self._is_heading.append(bool(plan.heading))
             self._has_tables |= plan.shape is Shape.TABLE and plan.rule is None
         if len(self._numbers) < MAX_PLANS:
             self._numbers[skeleton] = number
@@ -156,6 +170,53 @@ class TextReader:
         for index in np.flatnonzero(np.isin(numbers, list(self._sharp))).tolist():
             exact = b"\n" + _VALUE_DIGITS.sub(b"", chunk.pieces[index])
             numbers[index] = self._number(exact, chunk, index)
+
+    def _move_below_headings(
+        self, chunk: CleanChunk, numbers: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.bool_] | None:
+        """Give lines below a heading the plan with its split; which ones, None if none."""
+        if self._section is None and not any(self._is_heading):
+            return None
+        moved = np.zeros(len(chunk.pieces), dtype=bool)
+        pending = iter(_lines_of(self._is_heading, numbers).tolist())
+        index = 0 if self._section is not None else next(pending, len(numbers))
+        while index < len(numbers):
+            plan = self._plans[numbers[index]]
+            section = self._section
+            if plan.heading:
+                self._section = section_below(chunk.pieces[index], plan.heading)
+            elif section is None or not self._stays_in(section, chunk.pieces[index], plan):
+                self._section = None
+                index = next((heading for heading in pending if heading > index), len(numbers))
+                continue
+            elif plan.takes_split and section.split != "train":
+                numbers[index] = self._number_below(int(numbers[index]), section.split)
+                moved[index] = True
+            index += 1
+        return moved if moved.any() else None
+
+    @staticmethod
+    def _stays_in(section: Section, line: bytes, plan: Plan) -> bool:
+        """True if a line belongs to a section; one that says where it is does not."""
+        is_anchored = plan.template is not None and plan.template.reading.is_anchored
+        return section.takes(line) and not is_anchored
+
+    def _number_below(self, number: int, split: str) -> int:
+        """The number of the plan for lines of a plan below a heading."""
+        known = self._below.get((number, split))
+        if known is not None:
+            return known
+        plan = self._plans[number]
+        assert plan.template is not None
+        reading = replace(plan.template.reading, split=split)
+        below = len(self._plans)
+        self._plans.append(replace(plan, template=replace(plan.template, reading=reading)))
+        self._is_special.append(False)
+        self._is_table.append(False)
+        self._is_heading.append(False)
+        self._is_below.add(below)
+        self._below[number, split] = below
+        return below
 
     # -- events and configuration ---------------------------------------------------------
 
@@ -266,13 +327,16 @@ class TextReader:
         others = indices_besides(indices, parts)
         if len(others):
             joined = view.join(others)
-            if number not in self._sharp and not template.has_its_names(joined, len(others)):
+            if number in self._is_below and not template.has_its_names(joined, len(others)):
+                self._read_carefully(chunk, others, assembly)
+            elif number not in self._sharp and not template.has_its_names(joined, len(others)):
                 self._read_sharply(view, number, others, assembly)
             elif (matrix := template.parse(joined, len(others))) is None:
                 self._read_carefully(chunk, others, assembly)
             else:
                 parts.append(Part(others, matrix))
-                self._layouts.learn(number, template, chunk, others)
+                if number not in self._is_below:
+                    self._layouts.learn(number, template, chunk, others)
         if parts:
             assembly.add(template, *in_order(parts))
 

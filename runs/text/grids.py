@@ -8,24 +8,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ..roles import Roles
 from .numbers import NUMBER, parse_number
 from .tables import TableRecord
 
-_COLUMN_GAP = re.compile(r"\s{2,}|[|│┃\t]")
+_COLUMN_GAP = re.compile(r"\s{2,}|[|│┃║\t]")
+_EDGE = re.compile(r"[|│┃║]")
+_EDGES = "|│┃║"
+_COMMENT = re.compile(r"^\s*#\s+(?=[^\W\d])")
+"""A header that is kept out of the way of programs that read numbers."""
 _TRAILING_BAR = re.compile(r":\s+(?P<percent>\d{1,3})%\|.*$")
 """The progress bar that ultralytics draws behind a row."""
 _FRACTION = re.compile(r"(?P<n>\d+)/\d+")
 _DURATION = re.compile(r"\d+(?::\d{2})+|\d+h\d+m|\?|-+|nan?")
 """`00:03`, `1h20m`, and what stands in for a time that is not known."""
-_NAME = re.compile(r"[^\W\d][\w./@%()-]*(?: [^\W\d][\w./@%()-]*){0,3}")
+_COUNTER_NAMES = {"#": "step", "e": "epoch"}
+"""Headings of the first columns that are too short to mean anything elsewhere."""
+_NAME = re.compile(r"#|[^\W\d][\w./@%()-]*(?: (?:[^\W\d]|[(\[])[\w./:@%()\[\]-]*){0,3}")
 _HEADER_WORD = re.compile(
     r"epoch|step|iter|batch|round|tick|episode|loss|acc|err|score|\blr\b|rate|prec|map|ppl|f1|reward",
     re.IGNORECASE,
 )
 """One of these is in every header that names a coordinate or two metrics."""
-_TWO_NUMBERS = re.compile(r"\d\S*[\s|│]+\S*\d")
+_TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+\S*\d")
+_SPLIT_HEADER = re.compile(r"\b(?:val|valid|validation|test|eval|dev)\b", re.IGNORECASE)
+"""Quickly, for prose: one of these is in every header that names splits."""
+_SPLIT_LABEL = re.compile(r"train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval", re.IGNORECASE)
+_MOST_SPLITS = 6
+_MIN_ROWS = 2
 MAX_CELLS = 40
 MAX_WIDTH = 600
 """Characters; nobody prints a wider table."""
@@ -37,14 +49,45 @@ def header_cells(text: str, roles: Roles) -> list[str] | None:
         return None
     if not _HEADER_WORD.search(text):
         return None  # quickly, for prose
-    cells = _header_cells(_TRAILING_BAR.sub("", text))
-    if not 2 <= len(cells) <= MAX_CELLS or not all(map(_NAME.fullmatch, cells)):
+    cells = _header_cells(_COMMENT.sub("", _TRAILING_BAR.sub("", text), count=1))
+    return cells if _names_metrics(cells, roles) else None
+
+
+def heading_cells(text: str) -> list[str] | None:
+    """Cells, empty ones too, of a drawn row of words that may be one of several of a header."""
+    if len(text) > MAX_WIDTH or not _HEADER_WORD.search(text):
         return None
-    axes = sum(roles.axis_of(cell) in ("epoch", "step") for cell in cells)
+    bare = text.strip()
+    if bare[0] not in _EDGES or bare[-1] not in _EDGES:
+        return None
+    cells = [cell.strip() for cell in _EDGE.split(bare[1:-1])]
+    if not 3 <= len(cells) <= MAX_CELLS or any(c.isdigit() for c in text):
+        return None
+    return cells
+
+
+def _names_metrics(cells: list[str], roles: Roles) -> bool:
+    if not 2 <= len(cells) <= MAX_CELLS or not all(map(_NAME.fullmatch, cells)):
+        return False
+    axes = sum(_axis_rank(cell, roles)[0] is not None for cell in cells)
     known = sum(roles.is_known(cell) for cell in cells)
     if len(cells) == 2:
-        return cells if axes == 1 and known == 1 else None
-    return cells if known >= 2 or (axes and known) else None
+        return axes == 1 and known == 1
+    return known >= 2 or bool(axes and known)
+
+
+def split_cells(text: str, roles: Roles) -> list[str] | None:
+    """Splits if the line is a header such as `metric | train | val`, else None."""
+    if len(text) > MAX_WIDTH or not _SPLIT_HEADER.search(text):
+        return None
+    if not _COLUMN_GAP.search(text.strip()):
+        return None
+    cells = _header_cells(text)
+    found = [cell for cell in cells if roles.is_split(cell)]
+    is_labelled = len(cells) == len(found) + 1 and cells[1:] == found
+    if not 2 <= len(found) <= _MOST_SPLITS or not (is_labelled or cells == found):
+        return None
+    return found
 
 
 def row_cells(text: str) -> list[str] | None:
@@ -53,25 +96,50 @@ def row_cells(text: str) -> list[str] | None:
         return None
     if not _TWO_NUMBERS.search(text):
         return None
-    cells = _TRAILING_BAR.sub("", text).replace("|", " ").replace("│", " ").split()
+    if (drawn := _drawn_cells(text)) is not None:
+        return drawn
+    cells = _EDGE.sub(" ", _TRAILING_BAR.sub("", text)).split()
     if not 2 <= len(cells) <= MAX_CELLS:
         return None
     numeric = sum(_is_numeric(cell) for cell in cells)
     words = sum(not _is_numeric(cell) and not _DURATION.fullmatch(cell) for cell in cells)
-    has_label = words == 1 and not _is_numeric(cells[0]) and numeric > 2
+    is_label = words == 1 and not _is_numeric(cells[0])
+    has_label = is_label and (numeric > 2 or _SPLIT_LABEL.fullmatch(cells[0]) is not None)
     return cells if numeric >= 2 and (not words or has_label) else None
+
+
+def _drawn_cells(text: str) -> list[str] | None:
+    """Cells between the edges of a row that is drawn all around; empty ones count."""
+    bare = text.strip()
+    if bare[0] not in _EDGES or bare[-1] not in _EDGES:
+        return None
+    cells = [cell.strip() for cell in _EDGE.split(bare[1:-1])]
+    if not 2 <= len(cells) <= MAX_CELLS:
+        return None
+    numeric = sum(_is_numeric(cell) for cell in cells)
+    fits = (not cell or _is_numeric(cell) or _DURATION.fullmatch(cell) for cell in cells[1:])
+    has_label = not _is_numeric(cells[0]) and _NAME.fullmatch(cells[0]) is not None
+    if numeric < 2 or not all(fits) or not (has_label or _is_numeric(cells[0])):
+        return None
+    return cells
 
 
 def _header_cells(text: str) -> list[str]:
     """Cells with spaces if columns are kept apart by more than one, else words."""
     if not _COLUMN_GAP.search(text.strip()):
         return text.split()
-    cells = (cell.strip() for cell in _COLUMN_GAP.split(text.strip(" |│┃")))
+    cells = (cell.strip() for cell in _COLUMN_GAP.split(text.strip(" " + _EDGES)))
     return [cell for cell in cells if cell]
 
 
 def _is_numeric(cell: str) -> bool:
     return NUMBER.fullmatch(cell) is not None or _FRACTION.fullmatch(cell) is not None
+
+
+def has_grid(lines: Sequence[str], roles: Roles) -> bool:
+    """True if rows of numbers stand below a header of metrics."""
+    reader = GridReader(roles)
+    return sum(reader.feed(0, line) is not None for line in lines) >= _MIN_ROWS
 
 
 class GridReader:
@@ -80,20 +148,56 @@ class GridReader:
     def __init__(self, roles: Roles) -> None:
         self._roles = roles
         self._header: list[str] = []
+        self._splits: list[str] = []
+        """Columns of the header read last, if those are splits and the rows are metrics."""
+        self._above: list[str] = []
+        """Cells of the line before, if those are words of a header."""
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take a header (nothing comes out) or a row (its record does, if it fits)."""
+        above, self._above = self._above, heading_cells(text) or []
         header = header_cells(text, self._roles)
+        if above and len(above) == len(self._above):
+            # `Validation` above `Loss`, `Time` above `(s)`.
+            joined = [
+                f"{upper} {lower}".strip() for upper, lower in zip(above, self._above, strict=True)
+            ]
+            header = joined if _names_metrics(joined, self._roles) else header
         if header is not None:
-            self._header = header
+            self._header, self._splits = header, []
             return None
-        cells = row_cells(text) if self._header else None
-        if cells is None or len(cells) != len(self._header) or _is_being_drawn(text):
+        if (splits := split_cells(text, self._roles)) is not None:
+            self._header, self._splits = [], splits
             return None
-        record = TableRecord(line, is_certain=True)
-        for name, cell in zip(self._header, cells, strict=True):
+        if not self._header and not self._splits:
+            return None
+        cells = row_cells(text)
+        if cells is None or _is_being_drawn(text):
+            return None
+        record = self._record_of(line, cells)
+        return record if record is not None and (record.values or record.axes) else None
+
+    def _record_of(self, line: int, cells: list[str]) -> TableRecord | None:
+        label, width = cells[0], len(self._header)
+        if self._splits:
+            if _is_numeric(label) or len(cells) != len(self._splits) + 1:
+                return None
+            record = TableRecord(line, is_certain=self._roles.is_known(label))
+            names = [f"{split}/{label}" for split in self._splits]
+        elif self._roles.is_split(label) and len(cells) in (width, width + 1):
+            # `val  0.31  0.90`, below `split  loss  acc` or below `loss  acc`.
+            record = TableRecord(line, is_certain=True)
+            names = [f"{label}/{name}" for name in self._header[1 - len(cells) :]]
+        else:
+            record = TableRecord(line, is_certain=True)
+            if len(cells) == width + 1 and label.isdigit():
+                label, *cells = cells  # the index that pandas prints
+            names, cells = self._header, ["", *cells]
+        if len(cells) != len(names) + 1:
+            return None
+        for name, cell in zip(names, cells[1:], strict=True):
             self._take(record, name, cell)
-        return record if record.values or record.axes else None
+        return record
 
     def _take(self, record: TableRecord, name: str, cell: str) -> None:
         if fraction := _FRACTION.fullmatch(cell):
@@ -102,11 +206,19 @@ class GridReader:
             value = parse_number(number["number"])
         else:
             return
-        axis, precedence = self._roles.axis_rank(name)
-        if axis in ("step", "epoch"):
+        axis, precedence = _axis_rank(name, self._roles)
+        if axis is not None:
             record.axes[axis] = (precedence, value)
         else:
             record.values[name] = value
+
+
+def _axis_rank(name: str, roles: Roles) -> tuple[str | None, int]:
+    """The coordinate that a column holds, if it is one."""
+    if (axis := _COUNTER_NAMES.get(name.casefold())) is not None:
+        return axis, 0
+    axis, precedence = roles.axis_rank(name)
+    return (axis, precedence) if axis in ("step", "epoch") else (None, 0)
 
 
 def _is_being_drawn(row: str) -> bool:

@@ -19,6 +19,31 @@ _EPOCH_AND_BATCH = re.compile(
 """`[1, 2000] loss: 2.17`."""
 _GLUED_EPOCH = re.compile(r"\s*(?P<epoch>\d+)\s?epoch\b\S*")
 """`3epoch:train:1-100batch: loss=90.2`."""
+_ORDINAL = re.compile(
+    r"""第\s*(?P<n>\d+)\s*(?:/\s*(?P<total>\d+)\s*)?个?\s*
+    (?:(?P<epoch>轮|輪|回合|周期|[eE]poch|エポック)|(?P<step>步|次迭代|step|iter|ステップ)
+    |(?P<inner>批次?|batch|バッチ))""",
+    re.VERBOSE,
+)
+"""`第3轮，第20/50批`, anywhere in a line."""
+_GLUED_PLACE = re.compile(
+    r"""\W{0,3}(?:ep|epoch|e)_?(?P<epoch>\d+)
+    [-_/., :|]{1,3}(?:it|iter|iteration|step|batch|s|b|i)_?(?P<inner>\d+)(?![\w.%])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""`ep3-it40 loss 2.1`, `[E3/B40] loss: 2.1`."""
+_GLUED_EPOCH_ALONE = re.compile(r"\W{0,3}(?:ep|epoch)_?(?P<epoch>\d+)(?![\w.%])", re.IGNORECASE)
+"""`ep3 val_loss 2.1`."""
+_SPLIT_EPOCH_AND_BATCH = re.compile(
+    r"""\s*(?P<split>[^\W\d]+)\s?:?\s?\[\s*(?P<epoch>\d+)\s*\]
+    \s?\[\s*(?P<inner>\d+)\s*/\s*(?P<total>\d+)\s*\]""",
+    re.VERBOSE,
+)
+"""`Train: [3][50/100] loss 2.1`."""
+_HASH_STEP = re.compile(r"\W*\#\s?(?P<step>\d+)\b:?\s++(?=[^\W\d])")
+"""`#100 loss=2.1`."""
+_BARE_STEP = re.compile(r"\s*(?P<step>\d+)\s++(?=[^\W\d][\w./ -]{0,40}[=:]\s?[-+]?\.?\d)")
+"""`100 loss=2.1`."""
 _BRACKETED_STEP = re.compile(r"\s*\[\s*(?P<step>\d+)\s*\]:?\s+(?=[^\W\d])")
 """`[100] train-rmse:0.5`."""
 _NUMBERED_LINE = re.compile(r"\s*(?P<step>\d+)\s*:\s+(?=[^\W\d])")
@@ -26,8 +51,12 @@ _NUMBERED_LINE = re.compile(r"\s*(?P<step>\d+)\s*:\s+(?=[^\W\d])")
 _COUNTERS = (
     (_EPOCH_AND_BATCH, precedence.HEAD),
     (_GLUED_EPOCH, precedence.HEAD),
+    (_GLUED_PLACE, precedence.HEAD),
+    (_GLUED_EPOCH_ALONE, precedence.HEAD),
     (_BRACKETED_STEP, precedence.BRACKETED_HEAD),
+    (_HASH_STEP, precedence.BRACKETED_HEAD),
     (_NUMBERED_LINE, precedence.NUMBERED_HEAD),
+    (_BARE_STEP, precedence.NUMBERED_HEAD),
 )
 """Patterns whose groups are called like the axes they count on."""
 _MAX_FRACTIONS = 3
@@ -35,9 +64,24 @@ _KERAS_TIME = re.compile(r"\s*-\s+\d+(?:ms|s|us)\b")
 """` - 0s`, behind Keras' count of the steps of the epoch: `4/4 - 0s - 85ms/step - loss: 1.05`."""
 
 
+def read_ordinals(passage: Passage) -> None:
+    """Read the places that are counted in characters, and hide them from later readers."""
+    for found in _ORDINAL.finditer(passage.text) if "第" in passage.text else ():
+        axis = found.lastgroup or "step"
+        total = found.span("total") if found["total"] else None
+        passage.add_coordinate(axis, found.span("n"), precedence.HEAD, total)
+        passage.blank(found.span())
+
+
 def read_head(passage: Passage) -> int:
     """Read the head, if it has one of the known forms; where the rest begins."""
-    for read in (_read_step_kind_value, _read_tag, _read_counters, _read_fractions):
+    for read in (
+        _read_step_kind_value,
+        _read_split_and_epoch,
+        _read_tag,
+        _read_counters,
+        _read_fractions,
+    ):
         if (end := read(passage)) is not None:
             return end
     return 0
@@ -51,6 +95,16 @@ def _read_step_kind_value(passage: Passage) -> int | None:
     passage.add_coordinate("step", found.span("step"), precedence.STEP_KIND_VALUE)
     passage.add_slot(found["kind"], number, is_known=True)
     return len(passage.text)
+
+
+def _read_split_and_epoch(passage: Passage) -> int | None:
+    found = _SPLIT_EPOCH_AND_BATCH.match(passage.text)
+    if found is None or not passage.roles.split_of(found["split"]):
+        return None
+    passage.add_head_words(found["split"])
+    passage.add_coordinate("epoch", found.span("epoch"), precedence.HEAD)
+    passage.add_coordinate("inner", found.span("inner"), precedence.HEAD, found.span("total"))
+    return found.end()
 
 
 def _read_tag(passage: Passage) -> int | None:

@@ -9,6 +9,7 @@ from . import precedence
 from .bars import Bar, find_bar
 from .foreign import is_foreign, is_setting_like
 from .pairs import read_pairs
+from .passage import Passage
 from .prefix import Prefix, read_prefix
 from .reading import Coordinate, Reading, level_of, moved
 from .record_lines import read_record
@@ -22,7 +23,13 @@ MAX_PROSE = 4096
 _NON_FINITE_WORD = re.compile(r"\b-?(?:nan|inf)\b", re.IGNORECASE)
 _SINGLE_WORD = re.compile(r"\s*\w+")
 _LETTER_OR_UNDERSCORE = re.compile(r"[^\W\d]")
+_LOGGER_NAME = re.compile(r"^\s*\w+(?:\.\w+)+\s+-\s")
+"""`package.module - `, in front of the words."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_EVALUATED_SO_FAR = re.compile(
+    r"\b(?:eval|val|valid|validation|dev|test)[ _-](?:iter|iteration|step|batch)\b", re.IGNORECASE
+)
+"""`Eval iter: 100`, `[eval_step=10/20]`."""
 _MAX_WORDS_OF_PLACE = 5
 """More words around a coordinate are a sentence that mentions it in passing."""
 
@@ -43,7 +50,7 @@ def read_line(line: str, roles: Roles) -> Reading:
             reading.level = prefix.tag.strip()
         return reading
     _read_prose(body[:MAX_PROSE], prefix.end, roles, reading)
-    _number_namesakes(reading)
+    _tell_namesakes_apart(reading, roles)
     return reading
 
 
@@ -58,28 +65,46 @@ def _begin(prefix: Prefix, roles: Roles) -> Reading:
 
 
 def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
-    text = _read_bar(body, offset, reading)
+    text = _read_bar(body, offset, roles, reading)
     found = read_pairs(text, offset, roles)
     reading.slots.extend(found.slots)
     reading.coordinates.extend(found.coordinates)
-    reading.split = reading.split or roles.split_of(found.head_words)
+    reading.split = reading.split or roles.split_of(found.head_words) or _told_once(found, roles)
+    if not reading.split and roles.tells_evaluation(found.head_words):
+        reading.split = "val"
     if reading.is_evaluation:
         # How far an evaluation is says nothing about how far the training is.
         reading.coordinates = [c for c in reading.coordinates if c.axis != "inner"]
     head_end = min((slot.span[0] for slot in reading.slots), default=offset + len(body))
     reading.level = level_of(c for c in reading.coordinates if c.span[0] < head_end)
-    is_mention = _is_sentence(body) or reading.is_setting_like
+    is_mention = (
+        _is_sentence(body) or reading.is_setting_like or _EVALUATED_SO_FAR.search(body) is not None
+    )
     if not reading.slots and reading.bar is None and is_mention:
-        reading.coordinates.clear()  # a sentence in passing, or a setting such as `niter: 600000`
+        # A sentence in passing, a setting such as `niter: 600000`, or how far an evaluation is.
+        reading.coordinates.clear()
 
 
-def _read_bar(body: str, offset: int, reading: Reading) -> str:
+def _told_once(found: Passage, roles: Roles) -> str:
+    """`val Loss: 0.31 Acc: 0.90`: the split in front of the first name holds for all of them."""
+    names = [slot.name for slot in found.slots]
+    if len(names) < 2 or not roles.is_split(names[0].partition(" ")[0]):
+        return ""
+    split = roles.split_of(names[0])
+    if split == "train" or any(roles.split_of(name) for name in names[1:]):
+        return ""
+    return split if all(map(roles.is_outcome, names)) else ""
+
+
+def _read_bar(body: str, offset: int, roles: Roles, reading: Reading) -> str:
     """Note how far a progress bar is; the text with the bar painted over."""
     bar = find_bar(body)
     if bar is None:
         return body
     start, end = bar.span
     caption = body[:start]
+    if (split := roles.split_of(caption)) in ("val", "test"):
+        reading.split = reading.split or split
     if not bar.is_scaled:
         _note_progress(bar, caption, float(body[slice(*bar.n_span)]), offset, reading)
     if caption.rstrip().endswith(":"):
@@ -98,13 +123,31 @@ def _note_progress(bar: Bar, caption: str, n: float, offset: int, reading: Readi
 
 
 def _is_sentence(body: str) -> bool:
-    return len(_WORD.findall(body)) > _MAX_WORDS_OF_PLACE
+    return len(_WORD.findall(_LOGGER_NAME.sub("", body))) > _MAX_WORDS_OF_PLACE
 
 
-def _number_namesakes(reading: Reading) -> None:
-    """Two numbers of one name in one line are two series."""
+def _tell_namesakes_apart(reading: Reading, roles: Roles) -> None:
+    """Two numbers of one name in one line are two series.
+
+    `train loss: 2.1, acc: 0.3, val loss: 2.4, acc: 0.2`: what comes again belongs to the split
+    that was named since, if any was.
+    """
     seen: dict[str, int] = {}
-    for slot in reading.slots:
+    places: dict[str, int] = {}
+    for place, slot in enumerate(reading.slots):
+        name = slot.name
+        if name in seen and (split := _split_since(reading, places[name], place, roles)):
+            slot.name = f"{split} {name}"
         count = seen[slot.name] = seen.get(slot.name, 0) + 1
+        places[name] = place
         if count > 1:
             slot.name = f"{slot.name} #{count}"
+
+
+def _split_since(reading: Reading, first: int, last: int, roles: Roles) -> str:
+    """The split that the last name between two slots speaks of, if the first's is another."""
+    if roles.split_of(reading.slots[last].name):
+        return ""
+    told = [split for slot in reading.slots[:last] if (split := roles.split_of(slot.name))]
+    since = [s for slot in reading.slots[first + 1 : last] if (s := roles.split_of(slot.name))]
+    return since[-1] if since and len(set(told)) > 1 and since[-1] != "train" else ""

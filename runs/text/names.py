@@ -30,6 +30,8 @@ _IDLE_HEADINGS = frozenset({
     "mean", "status", "report"
 })  # fmt: skip
 """Words of a heading that tell nothing about the numbers behind it."""
+_BEST = re.compile(r"best\b", re.IGNORECASE)
+"""What was best so far is not what was measured now."""
 _MAX_CONTEXT_WORDS = 4
 _MAX_WORD = 40
 """Characters of the words that are numbered, such as `layer`; the rest is not looked at."""
@@ -81,14 +83,21 @@ def name_of(passage: Passage, phrase: str, start: int) -> tuple[str, Span | None
 def _split_off_heading(passage: Passage, phrase: str) -> str:
     """Note the sentences and the tag before the key; the text of the key remains."""
     *sentences, key_text = _SENTENCE_END.split(phrase)
-    if sentences and not passage.slots:
-        heading = " ".join(filter(None, sentences))
-        passage.add_head_words(heading)
-        _set_context(passage, heading)
+    if sentences:
+        _note_sentences(passage, " ".join(filter(None, sentences)))
     if tagged := _TAGGED_KEY.search(key_text):
         passage.context = tagged["tag"]
         return tagged["key"]
     return key_text
+
+
+def _note_sentences(passage: Passage, heading: str) -> None:
+    """A heading counts at the start; behind values one that is nothing but the name of a split."""
+    if not passage.slots:
+        passage.add_head_words(heading)
+        _set_context(passage, heading)
+    elif len(heading.split()) == 1 and passage.roles.split_of(heading):
+        _set_context(passage, heading)
 
 
 def _settle_index(passage: Passage, key: str, key_start: int) -> tuple[str, Span | None]:
@@ -107,12 +116,12 @@ def _settle_index(passage: Passage, key: str, key_start: int) -> tuple[str, Span
 
 def note_heading(passage: Passage, segment: str) -> None:
     """`DEV :` or `validation:` gives its words to the names behind it."""
-    if passage.slots:
-        return
-    passage.add_head_words(segment)
     heading = segment.strip()
+    if passage.slots or heading.endswith("="):
+        return  # `v_num=` is a field without a value
+    passage.add_head_words(segment)
     # `eta: 0:05:57` is a value that is no number, not a heading.
-    if heading.endswith(":") and FILLER not in heading:
+    if (heading.endswith(":") or _BEST.match(heading)) and FILLER not in heading:
         _set_context(passage, heading)
 
 

@@ -10,10 +10,15 @@ import re
 
 from ..roles import Roles
 from . import precedence
-from .axes import take_bracketed_position, take_coordinate, take_epoch_of_split
+from .axes import (
+    take_bracketed_position,
+    take_coordinate,
+    take_epoch_of_loop,
+    take_epoch_of_split,
+)
 from .brackets import read_qualified, read_vectors
 from .candidate import Candidate, candidate_at
-from .heads import read_head
+from .heads import read_head, read_ordinals
 from .names import clean_key, note_heading
 from .numbers import NUMBER, mask_lookalikes
 from .passage import Passage
@@ -34,16 +39,37 @@ _SEPARATOR = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_COLON_BETWEEN_FIELDS = re.compile(
+    r"(?<=\d)\ :\ |(?<=\d[a-zA-Z%.])\ :\ |\ :\ (?![-+]?\.?\d|nan\b|inf\b)", re.IGNORECASE
+)
+"""Marian's `Ep. 1 : Up. 1000 : Cost 8.1 : Time 60.1s : 3.1 words/s`: so many are separators,
+but for those between a word and its number, as in `perplexity : 12.1 : new best`."""
 _DOTTED_LEADER = "...."
 """`lr ........ 0.1` lists settings."""
 _ASSIGNMENT = re.compile(r"\s*[:=]")
 _ASSIGNMENT_AT_END = re.compile(r"[:=]\s*$")
+_PADDED = re.compile(r"0\d{1,2}")
 _OPENERS = ("[", "(", "#", "/", "<")
+_PLACES = (take_coordinate, take_epoch_of_split, take_epoch_of_loop, take_bracketed_position)
+"""Ways in which a number says where in training a line belongs."""
+_NUMBER_CALL = re.compile(
+    r"""\b(?:[\w.]{0,20}\.)?(?:tensor|[Aa]rray|float(?:16|32|64)?|int(?:32|64)?|Parameter)
+    \(\s*+\[?\s*+(?P<value>[-+]?[\d.][\d.e+-]*+|nan|[-+]?inf)\s*+\]?
+    (?:,[^()]{0,80}(?:\([^()]{0,80}\))?[^()]{0,80})?\)""",
+    re.VERBOSE,
+)
+"""`tensor(0.31, device='cuda:0', grad_fn=<...>)`, `np.float64(0.31)`."""
+_ARROW = re.compile(r"(?<=[^\W\d])(?:->|[→⇒➜➔⟶])(?=[\d.+-])")
+"""Glued between a name and its value."""
+_QUOTED_NAME_BEFORE_NUMBER = re.compile(r"(?<=[\w ])(?P<quote>['\"]),(?=\s?[-+]?\.?\d)")
+"""`('loss', 0.31, 'lr', 0.1)`: a printed tuple."""
+_SPACED_COLON = re.compile(r"(?P<before>\S) : ")
 
 
 def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
     """Find all pairs of a text that begins `offset` characters into its line."""
     passage = Passage(_normalised(text), offset, roles)
+    read_ordinals(passage)
     position = read_head(passage)
     if read_qualified(passage, position):
         return passage
@@ -55,9 +81,22 @@ def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
 
 def _normalised(text: str) -> str:
     """ASCII punctuation and no lookalikes of numbers, every offset kept."""
-    text = mask_lookalikes(text.translate(_FULL_WIDTH))
-    # Marian's `Ep. 1 : Up. 1000 : Cost 8.1`: so many are separators.
-    return text.replace(" : ", " | ") if text.count(" : ") > 2 else text
+    text = text.translate(_FULL_WIDTH)
+    if "(" in text:
+        text = _QUOTED_NAME_BEFORE_NUMBER.sub(r"\g<quote>:", _NUMBER_CALL.sub(_bare_value, text))
+    text = mask_lookalikes(_ARROW.sub(lambda found: "=".rjust(len(found[0])), text))
+    # Marian's `Ep. 1 : Up. 1000 : Cost 8.1`: so many behind numbers are separators.
+    # Behind words they are how the French write a colon: `perte : 0.31`.
+    behind = [found["before"] for found in _SPACED_COLON.finditer(text)]
+    if len(behind) > 2 and 2 * sum(map(str.isdigit, behind)) >= len(behind):
+        return _COLON_BETWEEN_FIELDS.sub(" | ", text)
+    return text
+
+
+def _bare_value(call: re.Match[str]) -> str:
+    """The number of a call among spaces, where it stood."""
+    start = call.start("value") - call.start()
+    return " " * start + call["value"].ljust(len(call[0]) - start)
 
 
 def _segments(text: str, position: int) -> list[Span]:
@@ -90,7 +129,7 @@ def _read_segment(passage: Passage, start: int, end: int) -> None:
 
 def _take(passage: Passage, candidate: Candidate) -> int | None:
     """Read one number; where reading goes on, or None if it is part of a name."""
-    for take in (take_coordinate, take_epoch_of_split, take_bracketed_position):
+    for take in _PLACES:
         if (stop := take(passage, candidate)) is not None:
             return stop
     if candidate.is_assigned:
@@ -115,8 +154,11 @@ def _take_unassigned(passage: Passage, candidate: Candidate) -> int | None:
 
 
 def _continues_name(passage: Passage, candidate: Candidate) -> bool:
-    """`Region 82 Avg IOU: 0.5`, `AP .5: 0.3`, `net output #0: loss = 2`."""
+    """`Region 82 Avg IOU: 0.5`, `AP .5: 0.3`, `net output #0: loss = 2`, `prec 05 87.5`."""
     gap = candidate.gap(passage.text)
+    if _PADDED.fullmatch(candidate.number["number"]) and candidate.upcoming and gap.isspace():
+        # Nothing counts to 05 and then goes on without its zero: it tells variants apart.
+        return "." in candidate.upcoming["number"] and not passage.coordinates
     if candidate.number["unit"] or not _ASSIGNMENT_AT_END.search(gap):
         return False
     if candidate.left.rstrip().endswith("#"):

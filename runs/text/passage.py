@@ -61,10 +61,17 @@ class Passage:
         return slot
 
     def add_coordinate(
-        self, axis: str, span: Span, precedence: int, total_span: Span | None = None
+        self,
+        axis: str,
+        span: Span,
+        precedence: int,
+        total_span: Span | None = None,
+        *,
+        scale: float = 1.0,
     ) -> None:
         """Keep the number in `span` as a place on an axis."""
-        coordinate = Coordinate(axis, self.in_line(span), self._integer(span), precedence)
+        value = self._integer(span) * scale
+        coordinate = Coordinate(axis, self.in_line(span), value, precedence, scale=scale)
         if total_span is not None:
             coordinate.total = self._integer(total_span)
             coordinate.total_span = self.in_line(total_span)

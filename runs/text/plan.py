@@ -15,7 +15,8 @@ from ..events.rule import FAILURES, EventRule
 from ..roles import Roles
 from ..statements import MOST_PER_SHAPE, may_state
 from .cleaning import decode
-from .grids import header_cells, row_cells
+from .grids import header_cells, heading_cells, row_cells, split_cells
+from .headings import heading_split
 from .lexer import read_line
 from .numbers import NUMBER, parse_number
 from .reading import Coordinate, Reading, Slot
@@ -50,6 +51,8 @@ class Plan:
     may_state: bool = False
     """Such lines may say something about the model or the machine."""
     statements_seen: int = 0
+    heading: str = ""
+    """The split that such lines announce for those below them."""
 
     @property
     def is_heard(self) -> bool:
@@ -74,7 +77,15 @@ class Plan:
     def is_idle(self) -> bool:
         """Nothing to do for such lines."""
         is_special = self.rule is not None or self.may_start_config or self.may_state
-        return self.shape is Shape.NOTHING and not is_special
+        return self.shape is Shape.NOTHING and not is_special and not self.heading
+
+    @property
+    def takes_split(self) -> bool:
+        """True if a heading above such lines may tell their split."""
+        if self.template is None:
+            return False
+        reading = self.template.reading
+        return bool(reading.slots) and not reading.split and not reading.is_anchored
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +149,8 @@ class Planner:
         text = decode(piece)
         plan = self._plan(piece, text)
         plan.may_state = may_state(text)
+        if plan.template is None or not plan.template.reading.slots:
+            plan.heading = heading_split(text, self.roles)
         return plan
 
     def _plan(self, piece: bytes, text: str) -> Plan:
@@ -145,6 +158,8 @@ class Planner:
             return Plan(Shape.TABLE)
         rule = classify(text)
         if is_row(text) or header_cells(text, self.roles) or row_cells(text):
+            return Plan(Shape.TABLE, rule=rule)
+        if split_cells(text, self.roles) or heading_cells(text):
             return Plan(Shape.TABLE, rule=rule)
         may_start = may_start_config(text)
         if rule is not None and rule.kind in FAILURES:

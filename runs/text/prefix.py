@@ -16,9 +16,14 @@ _RANK = re.compile(
       [ =](?P<paren>\d{1,9})\)\s*:?\s*
     | \[(?:GPU|gpu|cuda:|device\ )\s?(?P<gpu>\d{1,9})\]:?\s*                 # [GPU7]
     | \[(?:default|local)(?P<local>\d{1,9})\]:?\s*                           # [default0]:
+    | \[[A-Za-z][\w.-]{0,60}:(?P<hosted>\d{1,4})/\d{1,4}\]\s+(?=\d{4}-)       # [gpu01:0/4] 2022-
     """,
     re.VERBOSE,
 )
+_RANK_OF_WORLD = re.compile(
+    r"\((?P<rank>\d{1,4})/\d{1,4}\)\s+(?=(?:Epoch|Step|Iter\w*|Batch)\s+\d|[A-Z][a-z]+ing\s)"
+)
+"""`(0/4) Epoch 1, batch 50`, behind a timestamp."""
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SUCCESS|[DIWEF])"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _TIME = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
@@ -38,7 +43,8 @@ _LOGGER_PART = re.compile(
     rf"""
       (?:INFO|WARNING|ERROR|DEBUG):[\w.]+:                        # INFO:tensorflow:
     | \([a-zA-Z_][\w.]*:\d+\)                                     # (module:42)
-    | \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?               # INFO, [WARN] [7]
+    | (?!\[[A-Z]\s+\d)                                           # [E 3/20] is an epoch
+      \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?               # INFO, [WARN] [7]
     | \[[A-Za-z_][\w.$/-]*(?::\d+)?(?::\w+)?\](?=\[|\s*-\s|:\s)   # [module.name] of a logger
     | \[[^\]\s]+\.(?:py|cc|cpp|cu):\d+(?::\w+)?\]                 # [train.py:42:main]
     | [a-zA-Z_][\w.]*\.(?:py|cc|cpp|cu|py:\w+):\d+(?::\w+)?\]?    # solver.cpp:359]
@@ -51,7 +57,8 @@ _LOGGER_PART = re.compile(
 )
 _LEVEL_NAME = re.compile(rf"(?P<level>{_LEVEL})(?=:\w|$)")
 _TAG_BEFORE_DATE = re.compile(
-    r"\[?[A-Za-z][\w.]{0,20}(?:\ [A-Z])?\]?\s+(?=\d{4}[-/]\d{2}[-/]\d{2}[T ]\d)"
+    r"(?:\[[A-Za-z][\w.-]{0,60}\]|\[?[A-Za-z][\w.]{0,20}(?:\ [A-Z])?\]?)\s+"
+    r"(?=\d{4}[-/]\d{2}[-/]\d{2}[T ]\d)"
 )
 """`[trainer] `, `[INFO `, in front of a date."""
 _FIELDS_BEFORE_LEVEL = re.compile(rf"(?:[\w.:/-]{{1,40}}\s+){{1,3}}(?={_LEVEL}[\s:])")
@@ -119,7 +126,10 @@ class _PrefixReader:
         """Go behind the next part, if there is one."""
         line, found = self._line, self._found
         opens = line.startswith("[", found.end)
-        if part := _RANK.match(line, found.end):
+        part = _RANK.match(line, found.end)
+        if part is None and found.stamp and found.rank is None:
+            part = _RANK_OF_WORLD.match(line, found.end)
+        if part is not None:
             self._take_rank(part)
         elif part := _STAMP.match(line, found.end + opens):
             self._is_bracket_open |= opens

@@ -39,6 +39,8 @@ class Coordinate:
     """Among coordinates of one axis the lowest wins."""
     total: float | None = None
     total_span: Span | None = None
+    scale: float = 1.0
+    """What the printed number is multiplied by: 1000 for `step 1.2k`."""
 
 
 def level_of(coordinates: Iterable[Coordinate]) -> str:

@@ -21,6 +21,8 @@ _TOKEN = rf"""
     """
 _STRINGS = {'"': r'"(?:[^"\\]++|\\.)*+"', "'": r"'(?:[^'\\]++|\\.)*+'"}
 _NUMERIC_STRING = re.compile(rf"[+-]?(?:{NON_FINITE}|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
+_COUNT = re.compile(r"(?P<n>\d+)\s*/\s*\d+")
+"""`"10/400"`, where a number is expected."""
 _FIRST_KEY = re.compile(r"\{\s*[\"'\w]")
 _STATISTICS = frozenset({"mean", "value", "avg", "val"})
 MAX_DEPTH = 16
@@ -87,7 +89,7 @@ def _token_pattern(quotes: str) -> re.Pattern[str]:
 class _Scanner:
     """Walks through the tokens of a record and keeps the leaves."""
 
-    __slots__ = ("_calls", "_key", "_path", "_word", "leaves")
+    __slots__ = ("_calls", "_key", "_list_key", "_list_numbers", "_path", "_word", "leaves")
 
     def __init__(self) -> None:
         self.leaves: list[Leaf] = []
@@ -99,6 +101,9 @@ class _Scanner:
         """What will be a key if a colon follows, a value if not."""
         self._calls = 0
         """Open parentheses, as in `tensor(nan, device='cuda:0')`."""
+        self._list_key: str | None = None
+        """The key of the list that is being read."""
+        self._list_numbers: list[re.Match[str]] = []
 
     def take(self, token: re.Match[str]) -> bool:
         """Go one token further; False if this cannot be a record."""
@@ -111,6 +116,8 @@ class _Scanner:
             self._pass_mark(token)
         elif kind in ("number", "string") and self._key is not None and not self._is_in_list():
             self._take_value(token, self._key)
+        elif kind == "number" and self._list_key is not None:
+            self._list_numbers.append(token)
         else:
             self._word = token[0][1:-1] if kind == "string" else token[0]
         return True
@@ -122,6 +129,8 @@ class _Scanner:
             return True
         if len(self._path) > MAX_DEPTH:
             return False
+        is_list_of_key = bracket == "[" and self._key is not None and not self._is_in_list()
+        self._list_key, self._list_numbers = (self._key if is_list_of_key else None), []
         self._path.append(self._key if bracket == "{" else None)
         self._key = self._word = None
         return True
@@ -134,6 +143,10 @@ class _Scanner:
         if not self._path:
             return False
         self._path.pop()
+        if token[0] == "]" and self._list_key is not None and len(self._list_numbers) == 1:
+            # `"lr": [0.1]`: one parameter group.
+            self._take_value(self._list_numbers[0], self._list_key)
+        self._list_key = None
         return True
 
     def _pass_mark(self, token: re.Match[str]) -> None:
@@ -155,6 +168,9 @@ class _Scanner:
         if token.lastgroup == "string":
             text, start, end = text[1:-1], start + 1, end - 1
         is_number = token.lastgroup == "number" or _NUMERIC_STRING.fullmatch(text)
+        if not is_number and (count := _COUNT.fullmatch(text)):
+            text, is_number = count["n"], True
+            end = start + len(text)
         value = parse_number(text) if is_number else None
         self.leaves.append(Leaf(self._full_path(key), (start, end), value, text))
         self._key = self._word = None

@@ -13,7 +13,9 @@ from ..roles import Roles
 from .numbers import NUMBER, parse_number
 
 _ROW = re.compile(r"^\s*+[|│┃](?P<key>[^|│┃]++)[|│┃](?P<value>[^|│┃]*+)[|│┃]\s*+$")
-_RULE = re.compile(r"^\s*(?:\|:?-{3}[|:+-]*+|[-+=_─━┄┈┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪═┏┓┗┛┡┩┳┻┃]{6,})\s*$")
+_RULE = re.compile(
+    r"^\s*(?:\|:?-{3}[|:+-]*+|[-+=_─━┄┈┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪═┏┓┗┛┡┩┳┻┃╇╬╦╩╠╣║╔╗╚╝]{6,})\s*$"
+)
 _AXES = ("step", "epoch", "tokens", "samples")
 _SECTION_INDENT = 4
 """From so many characters on, the edge counted, a key belongs to the section above."""
@@ -38,6 +40,7 @@ class TableRecord:
     axes: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Axis to (precedence, value): the best name wins."""
     is_certain: bool = False
+    split: str = ""
 
 
 class TableReader:
@@ -47,6 +50,8 @@ class TableReader:
         self._roles = roles
         self._section = ""
         self._record: TableRecord | None = None
+        self._has_words = False
+        """A value was no number: what has no place in training then lists settings."""
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take one table line; a finished record comes out at the closing rule."""
@@ -61,6 +66,8 @@ class TableReader:
                 self._record = TableRecord(line)
             name = f"{self._section}/{key}" if self._section and _is_indented(text) else key
             self._take(self._record, key, name, parse_number(number["number"]))
+        else:
+            self._has_words |= value[0].isalpha()
         return None
 
     def _take(self, record: TableRecord, key: str, name: str, value: float) -> None:
@@ -73,7 +80,9 @@ class TableReader:
     def close(self) -> TableRecord | None:
         """End the table that is being read."""
         record, self._record, self._section = self._record, None, ""
-        return record
+        is_settings = self._has_words and record is not None and not record.axes
+        self._has_words = False
+        return None if is_settings else record
 
     def shift(self, lines: int) -> None:
         """Keep the open record's line relative to the next feed."""

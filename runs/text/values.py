@@ -18,8 +18,11 @@ _SPACED_UNIT = re.compile(
 """` samples/sec`, ` ms`, ` GiB`."""
 _PARENTHESES = re.compile(r"\s*+\(\s*+(?P<content>[^()]*+)\)")
 _DIGIT_FOLLOWS = re.compile(r"\s*\d")
+_ASSIGNS = re.compile(r"[:=]\s*$")
 _MAX_WORDS_BEHIND = 3
 _SIGNS = ("+", "-")
+_SPLITS = re.compile(r"[(\[]?\b(?P<splits>[^\W\d_]+(?:/[^\W\d_]+){1,2})\b[)\]]?")
+_SLASH = re.compile(r"\s*[/|,]\s*")
 
 
 def take_value(passage: Passage, candidate: Candidate) -> int:
@@ -29,6 +32,8 @@ def take_value(passage: Passage, candidate: Candidate) -> int:
     name, index_span = name_of(passage, phrase, candidate.phrase_start)
     if not name:
         return number.end()
+    if (stop := _take_splits(passage, name, candidate)) is not None:
+        return stop
     slot = passage.add_slot(
         name, number, is_known=False if is_prose else None, index_span=index_span
     )
@@ -37,6 +42,25 @@ def take_value(passage: Passage, candidate: Candidate) -> int:
     else:
         stop = number.end()
     return _read_behind(passage, slot, stop, candidate)
+
+
+def _take_splits(passage: Passage, name: str, candidate: Candidate) -> int | None:
+    """`loss (train/val): 0.31 / 0.35`: as many values as splits; None if it is no such name."""
+    found = _SPLITS.search(name)
+    splits = found["splits"].split("/") if found else []
+    if found is None or not all(map(passage.roles.is_split, splits)):
+        return None
+    numbers = [candidate.number]
+    for _ in splits[1:]:
+        gap = _SLASH.match(passage.text, numbers[-1].end())
+        number = NUMBER.match(passage.text, gap.end()) if gap else None
+        if number is None:
+            return None
+        numbers.append(number)
+    rest = clean_key(name[: found.start()] + name[found.end() :], passage.roles)
+    for split, number in zip(splits, numbers, strict=True):
+        passage.add_slot(f"{split} {rest}".strip(), number)
+    return numbers[-1].end()
 
 
 def take_value_before_name(passage: Passage, candidate: Candidate) -> int:
@@ -53,6 +77,8 @@ def take_value_before_name(passage: Passage, candidate: Candidate) -> int:
         passage.add_slot("elapsed", number).unit = spaced["unit"]
         return spaced.end()
     stop = candidate.upcoming.start() if candidate.upcoming else candidate.segment_end
+    if candidate.upcoming and _ASSIGNS.search(text, number.end(), stop):
+        return number.end()  # `100 loss=2.3`: the name is that of the next number
     words = clean_key(text[number.end() : stop].partition("(")[0], roles).strip(".")
     if words and len(words.split()) <= _MAX_WORDS_BEHIND and roles.is_known(words):
         passage.add_slot(words, number)

@@ -57,6 +57,10 @@ NAMES: dict[str, dict[str, str | list[str]]] = {
         **{f"{n} (Iter)": n for n in ("Policy Loss", "Value Loss", "Entropy", "Avg Reward")},
         "Policy Loss (Epoch Metrics)": "[Epoch Metrics] Policy Loss",
     },
+    # One heading says that they are of an evaluation, the other that they are of a checkpoint.
+    "paddle/paddleocr-workerlog-gbk.0": {
+        name: [name, f"val/{name}"] for name in ("acc", "norm_edit_dis", "fps")
+    },
     "keras/lstm-verbose2-truncated.txt": {"seconds per epoch": "elapsed"},
 }
 OTHER_AXES = {

@@ -158,3 +158,55 @@ class TestMistakes:
     def test_a_name_too_long(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be used"):
             discover(str(tmp_path / ("x" * 5000)))
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("train_loop.INFO", "I0502 14:02:21.62 1402 loop.py:18] [{n}] loss=0.{n}5, lr=0.001\n"),
+        ("results.md", "| {n} | 1.{n}855 | 0.64{n} |\n"),
+        ("run7", "epoch {n} train loss 0.{n}5\n"),
+        ("progress.txt", "| {n} | 4.{n}69 | 0.00{n} |\n"),
+    ],
+)
+def test_a_log_of_an_unusual_name_alone_in_a_folder_is_found(
+    tmp_path: Path, name: str, lines: str
+) -> None:
+    head = "| epoch | loss | acc |\n|---|---|---|\n" if "|" in lines else ""
+    (tmp_path / name).write_text(head + "".join(lines.format(n=n) for n in range(1, 8)))
+    (tmp_path / "README.md").write_text("| epoch | loss |\n|---|---|\n| 1 | 2.5 |\n" * 3)
+    (run,) = discover(str(tmp_path))
+    assert [os.path.basename(file.path) for file in run.files] == [name]
+
+
+def test_texts_beside_a_log_are_not_searched_for_trainings(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("step 1 loss 0.5\nstep 2 loss 0.4\n")
+    (tmp_path / "results.md").write_text("| epoch | loss |\n|---|---|\n| 1 | 2.5 |\n| 2 | 2.4 |\n")
+    (run,) = discover(str(tmp_path))
+    assert [os.path.basename(file.path) for file in run.files] == ["train.log"]
+
+
+def test_a_folder_without_any_training_says_so(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("buy 3 apples\n" * 20)
+    (tmp_path / "train.py").write_text("print('epoch 1 loss 0.5')\n" * 9)
+    with pytest.raises(InputError, match="holds no training logs"):
+        discover(str(tmp_path))
+
+
+def test_columns_below_a_commented_header_are_a_log(tmp_path: Path) -> None:
+    rows = b"# step  train_loss  val_loss\n 0  2.5  2.6\n10  2.4  2.5\n"
+    (tmp_path / "loss.txt").write_bytes(rows)
+    assert only(tmp_path) == {"log": ["loss.txt"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("train.jsonl", '{"step": "1/4", "loss": "2.5"}\n{"step": "2/4", "loss": "2.4"}\n'),
+        ("m.jsonl", '{"payload": {"step": 1, "metrics": {"loss": 2.5}}}\n' * 2),
+        ("log.csv", "Epoche;Trainingsverlust;Validierungsverlust\n1;2,5;2,6\n2;2,4;2,5\n"),
+    ],
+)
+def test_metrics_by_hand_are_metrics(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert only(tmp_path) == {"metrics": [name]}

@@ -174,3 +174,96 @@ def test_a_resume_beside_fractions_of_epochs_goes_back() -> None:
     )
     (series,) = run_of(one).series
     assert series.axis("step").tolist() == [502.0, 503.0, 503.0, 489.0, 489.0, 490.0]
+
+
+def test_a_count_that_goes_on_with_the_next_epoch_is_of_the_whole_run() -> None:
+    one = harvest(
+        [ColumnKey("loss")] * 4,
+        epoch=[1.0, 1.0, 2.0, 2.0],
+        inner=[20.0, 40.0, 60.0, 80.0],
+        inner_total=[100.0] * 4,
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == [20.0, 40.0, 60.0, 80.0]
+
+
+def test_a_loop_inside_that_of_the_training_leaves_the_step_alone() -> None:
+    key = ColumnKey("loss")
+    first = harvest([key] * 3, inner=[10.0, 20.0, 3.0], inner_total=[80.0, 80.0, 9.0])
+    later = harvest([key] * 4, inner=[9.0, 30.0, 4.0, 40.0], inner_total=[9.0, 80.0, 9.0, 80.0])
+    (series,) = run_of(first, later).series
+    assert series.axis("step").tolist() == [10.0, 20.0, 20.0, 20.0, 30.0, 30.0, 40.0]
+
+
+def test_a_loop_behind_that_of_an_epoch_leaves_the_step_alone() -> None:
+    one = harvest(
+        [ColumnKey("loss")] * 6,
+        epoch=[1.0, 1.0, 1.0, 2.0, 2.0, 2.0],
+        inner=[50.0, 100.0, 9.0, 50.0, 100.0, 9.0],
+        inner_total=[100.0, 100.0, 9.0, 100.0, 100.0, 9.0],
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == [50.0, 100.0, 100.0, 150.0, 200.0, 200.0]
+
+
+def test_loops_of_epochs_may_differ_in_length() -> None:
+    one = harvest(
+        [ColumnKey("loss")] * 4,
+        epoch=[1.0, 1.0, 2.0, 2.0],
+        inner=[50.0, 90.0, 40.0, 80.0],
+        inner_total=[100.0, 100.0, 90.0, 90.0],
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == [50.0, 90.0, 130.0, 170.0]
+
+
+def test_a_loop_that_never_goes_on_was_not_that_of_the_training() -> None:
+    key = ColumnKey("loss")
+    parts = [harvest([key], inner=[5.0], inner_total=[90.0])]
+    parts += [harvest([key] * 2, inner=[3.0, 6.0], inner_total=[8.0] * 2) for _ in range(6)]
+    (series,) = run_of(*parts).series
+    assert series.axis("step")[-1] > 5.0
+
+
+def test_an_epoch_that_is_named_at_its_end_is_not_that_of_the_next_loop() -> None:
+    nan = np.nan
+    key = ColumnKey("loss")
+    first = harvest(
+        [key] * 3, epoch=[nan, nan, 1.0], inner=[5.0, 10.0, nan], inner_total=[10.0] * 3
+    )
+    later = harvest(
+        [key] * 3, epoch=[nan, nan, 2.0], inner=[5.0, 10.0, nan], inner_total=[10.0] * 3
+    )
+    (series,) = run_of(first, later, later).series
+    assert series.axis("step").tolist() == [5, 10, 10, 15, 20, 20, 25, 30, 30]
+
+
+def test_a_loop_of_another_length_before_the_first_epoch_does_not_count() -> None:
+    one = harvest(
+        [ColumnKey("loss")] * 3,
+        epoch=[np.nan, 1.0, 2.0],
+        inner=[7.0, 5.0, 5.0],
+        inner_total=[7.0, 10.0, 10.0],
+    )
+    (series,) = run_of(one).series
+    assert series.axis("step").tolist() == [7, 5, 15]
+
+
+def test_a_plan_before_the_first_epoch_shifts_no_step() -> None:
+    run = run_of(
+        harvest([ColumnKey("x")], epoch=[100]),
+        harvest([ColumnKey("x")] * 3, epoch=[0, 0, 1], inner=[0, 10, 0], inner_total=[20] * 3),
+    )
+    assert run.series[0].axis("step").tolist()[1:] == [0, 10, 20]
+
+
+def test_steps_of_the_whole_training_that_begin_again_are_another_training() -> None:
+    """The epoch of the first one is still current where the second one begins."""
+    key = ColumnKey("loss")
+    once = [100.0, 200, 300, 400, 500, 600, 700, 800]
+    epochs = [1.0, 1, 2, 2, 3, 3, 4, 4]
+    again = run_of(
+        harvest([key] * 8, step=once, epoch=epochs),
+        harvest([key] * 8, step=[*once], epoch=[5, 5, 1, 1, 2, 2, 3, 3]),
+    )
+    assert again.series[0].axis("step").tolist() == once * 2

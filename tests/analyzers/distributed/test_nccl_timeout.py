@@ -165,3 +165,14 @@ def test_the_rank_with_the_lowest_number_is_behind() -> None:
 def test_operations_are_compared_under_the_same_number_only() -> None:
     assert mixed_operations([waiting(0, 9), waiting(1, 8, "BROADCAST")]) is None
     assert mixed_operations([waiting(0, 9), waiting(1, 9, "BROADCAST")]) is not None
+
+
+def test_a_horovod_operation_that_still_waits_is_a_warning() -> None:
+    told = tell(
+        "One or more tensors were submitted to be reduced, gathered or broadcasted by subset of "
+        "ranks and are waiting for remainder of ranks for more than 60 seconds.",
+        "Stalled ops:",
+        "HorovodBroadcast_weights_0 [missing ranks: 0]",
+    )
+    assert severity(told, "nccl_timeout") is Severity.WARNING
+    assert told.root_causes[0].id == "deadlock"

@@ -115,3 +115,73 @@ def test_a_bug_that_is_known_is_explained(words: str, said: str) -> None:
     assert alarms(found) == ["exception"]
     assert found.root_causes[0].id == "code_bug"
     assert words in found.root_causes[0].issue
+
+
+LIBRARY = "/env/lib/python3.11/site-packages/lib/core.py:9 raise AssertionError(message)"
+
+
+def test_without_a_frame_of_the_program_a_bug_in_it_is_doubted() -> None:
+    said = "AssertionError: group is already initialized"
+    outside = diagnosis_of(traceback(said, LIBRARY)).root_causes[0]
+    inside = diagnosis_of(traceback(said, "train.py:3 main()", LIBRARY)).root_causes[0]
+    assert outside.id == inside.id == "code_bug"
+    assert outside.confidence < 0.8 <= inside.confidence
+
+
+def test_a_library_that_says_what_it_lacks_is_no_certain_bug() -> None:
+    said = "NotImplementedError: this layout is left to another release"
+    told = diagnosis_of(traceback(said)).root_causes[0]
+    empty = diagnosis_of(traceback("NotImplementedError")).root_causes[0]
+    assert told.confidence < 0.8 <= empty.confidence
+
+
+def test_values_that_no_distribution_takes_are_no_shape_and_no_setting() -> None:
+    said = (
+        "ValueError: Expected parameter logits (Tensor of shape (280, 13)) of distribution "
+        "Categorical(logits: torch.Size([280, 13])) to satisfy the constraint "
+        "IndependentConstraint(Real(), 1), but found invalid values:\ntensor([[nan, nan]])"
+    )
+    for raised in (said, "ValueError: The parameter loc has invalid values"):
+        found = diagnosis_of(traceback(raised))
+        assert set(alarms(found)) == {"exception", "nan_loss"}
+        assert found.root_causes[0].id != "code_bug"
+
+
+def test_a_name_that_is_not_in_a_list_is_no_missing_file() -> None:
+    said = "ValueError: didn't find ['y.txt'] in ['__key__', 'x.pyd']"
+    assert alarms(diagnosis_of(traceback(said))) == ["exception"]
+
+
+def test_a_dead_actor_loads_no_data() -> None:
+    text = "The actor is dead because its worker process has died.\n"
+    said = "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task."
+    found = alarms(diagnosis_of(traceback(said) + text))
+    assert "rank_failure" in found
+    assert "dataloader_worker_died" not in found
+
+
+def test_a_checkpoint_that_cannot_be_written_may_be_a_full_disk() -> None:
+    text = traceback(
+        "RuntimeError: File out/checkpoint_0.pt cannot be opened.",
+        "train.py:3 torch.save({'model': net.state_dict()}, path)",
+    )
+    found = diagnosis_of(text)
+    assert "missing_file" in alarms(found)
+    assert {one.id for one in found.root_causes[:2]} == {"bad_path", "disk_quota"}
+    assert found.root_causes[0].confidence < 0.8
+
+
+def test_a_kernel_that_does_not_start_is_no_shape() -> None:
+    said = "InternalError: Blas GEMM launch failed : a.shape=(4, 10), b.shape=(10, 30), m=4, n=30"
+    found = diagnosis_of(traceback(f"tensorflow.python.framework.errors_impl.{said}"))
+    assert "shape_mismatch" not in alarms(found)
+    assert found.root_causes[0].confidence < 0.8
+
+
+def test_an_assertion_without_words_is_known_by_its_code() -> None:
+    shape = traceback("AssertionError", "train.py:3 main()", "sh.py:9 assert x.shape[-2] == 16")
+    assert "shape_mismatch" in alarms(diagnosis_of(shape))
+    some = traceback("AssertionError", "train.py:3 main()", "data.py:9 assert len(self.list) > 0")
+    assert "empty_data" in alarms(diagnosis_of(some))
+    other = traceback("AssertionError", "train.py:3 main(x.shape)", "a.py:9 assert self.is_ready")
+    assert alarms(diagnosis_of(other)) == ["exception"]

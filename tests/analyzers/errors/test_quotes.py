@@ -156,3 +156,8 @@ def test_a_crash_below_python_says_so() -> None:
     assert all(one.confidence < 0.6 for one in found.root_causes)
     bug = next(one for one in found.root_causes if one.id == "code_bug")
     assert "below Python" in bug.issue
+
+
+def test_an_exception_without_words_is_quoted_by_the_line_that_raised_it() -> None:
+    text = traceback("AssertionError", "train.py:3 main()", "data.py:9 assert len(shards) > 0")
+    assert any("len(shards) > 0" in quote for quote in quotes(text, "exception"))

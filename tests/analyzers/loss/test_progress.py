@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from mltd.analyzers.core.finding import Severity
+from mltd.analyzers.diagnosis import diagnose
 from mltd.runs.harvest import Floats
 
+from ..made import read_log
 from .judging import alarms, causes, found, ids
 
 
@@ -97,3 +99,18 @@ def test_a_level_that_is_still_coming_down_was_reached_honestly() -> None:
     loss = np.concatenate([np.linspace(0.67, 0.42, 10), np.linspace(0.41, 0.34, 140)])
     val = " ".join(f"{value:.4g}" for value in 0.43 + 0.07 * np.exp(-np.arange(20)))
     assert "plateau" not in alarms(f"{_noisy(loss, 0.08, 10)} ; val/loss: {val}")
+
+
+def test_means_that_begin_anew_with_every_bar_are_no_swings() -> None:
+    lines = []
+    for epoch in range(25):
+        level = 0.3 + 1.5 / (epoch + 1)
+        lines.append(f"Epoch {epoch + 1}/25\n")
+        lines += [
+            f"\r{n}/60 [{'=' * (n // 6)}>{'.' * (10 - n // 6)}] - ETA: 1s - loss: {mean:.4f}"
+            for n in range(6, 60, 6)
+            for mean in [level * (1.2 - 0.2 * n / 60)]
+        ]
+        lines.append(f"\r60/60 [==========] - 3s 58ms/step - loss: {level:.4f}\n")
+    findings = diagnose(read_log("".join(lines))).findings
+    assert not any(finding.id == "oscillating_loss" for finding in findings)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mltd.analyzers.diagnosis import Diagnostician
+from tests.analyzers.made import read_log
+
 from .judging import alarms, causes, found, ids
 
 JUMP = "train/loss: 2>1~0.01*100 3>2.5~0.05*100 ; lr: 0.001*100 0.01*100"
@@ -59,6 +62,26 @@ def test_a_good_resume_is_quiet() -> None:
 def test_a_period_is_an_oscillation_and_noise_is_not() -> None:
     assert "oscillating_loss" in alarms("train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14")
     assert "oscillating_loss" not in ids("train/loss: 2.3>1~0.5*400")
+
+
+def test_what_is_left_of_a_loss_may_swing() -> None:
+    assert "oscillating_loss" in ids("train/loss: 2.3>1~0.02*60 (0.5 0.7 0.9 0.7)*24")
+    assert "oscillating_loss" not in ids(
+        "train/loss: 2.3>0.01~0.0001*60 (0.01 0.012 0.014 0.012)*24"
+    )
+
+
+@pytest.mark.parametrize(("swing", "is_alarm"), [(0.1, False), (0.5, True)])
+def test_the_same_batches_in_the_same_order_are_no_alarm(swing: float, is_alarm: bool) -> None:
+    parts = (-swing, 0.0, swing, 0.0)
+    lines = [
+        f"epoch: {epoch}, batch_id: {500 * part}, loss: {1 + 2 / (epoch + 1) ** 2 + size:.4f}"
+        for epoch in range(30)
+        for part, size in enumerate(parts)
+    ]
+    told = Diagnostician(read_log("\n".join(lines) + "\n")).diagnose()
+    (found,) = [finding for finding in told.findings if finding.id == "oscillating_loss"]
+    assert found.is_alarm is is_alarm
 
 
 def test_data_that_are_not_shuffled() -> None:

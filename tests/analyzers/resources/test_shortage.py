@@ -191,3 +191,14 @@ def test_commas_between_thousands_and_endless_shapes_are_read() -> None:
     endless = read_shortage(f"OOM when allocating tensor with shape[{'9' * 5000}] on device:GPU:0")
     assert endless is not None
     assert endless.request == float("inf")
+
+
+def test_a_process_that_is_said_to_hold_less_than_its_tensors_is_not_believed() -> None:
+    found = read_shortage(
+        "CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total capacity of 21.99 GiB "
+        "of which 759.38 MiB is free. Including non-PyTorch memory, this process has 0 bytes "
+        "memory in use. Of the allocated memory 20.52 GiB is allocated by PyTorch, and 102.08 MiB "
+        "is reserved by PyTorch but unallocated."
+    )
+    assert found is not None
+    assert found.pattern == "capacity"

@@ -133,3 +133,20 @@ def test_an_announced_pause_is_no_stall(line: str) -> None:
 def test_a_restart_in_between_is_no_stall() -> None:
     later = stamped([40_000.0] + [10.0] * 40)
     assert found(read_log(stamped([10.0] * 40) + later), "stall") == []
+
+
+def test_records_without_a_stamp_are_not_silence() -> None:
+    launcher = [f"[2024-01-01 10:00:{second:02}] [INFO] [launch.py:80] rank {second}"
+                for second in range(14)]  # fmt: skip
+    steps = [f"{{'loss': {2 - step / 500:.4f}, 'epoch': {step / 400:.2f}}}" for step in range(400)]
+    end = ["[2024-01-01 16:00:00] [INFO] [launch.py:347] Process 71 exits successfully."]
+    assert found(read_log("\n".join(launcher + steps + end) + "\n"), "stall") == []
+
+
+def test_a_run_that_was_begun_again_hours_later_is_no_stall() -> None:
+    first = stamped([10] * 40)
+    later = START + timedelta(hours=5)
+    moments = [f"{later + timedelta(seconds=10 * step):%Y-%m-%d %H:%M:%S}" for step in range(30)]
+    head = f"{moments[0]} scale: 16 images, width: 64"
+    steps = [f"{moments[step]} step {step} loss {2 - step / 90:.3f}" for step in range(1, 30)]
+    assert found(read_log(first + "\n".join([head, *steps]) + "\n"), "stall") == []

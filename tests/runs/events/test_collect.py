@@ -240,3 +240,23 @@ def test_any_lines_give_the_same_events_in_any_pieces(lines: list[str], cuts: li
     assert read_events(lines, cuts=[cut for cut in cuts if cut <= len(lines)]) == whole
     assert all(1 <= event.line <= event.last_line <= len(lines) for event in whole)
     assert all(event.title and "\n" not in event.title for event in whole)
+
+
+def test_what_could_not_be_logged_is_no_failure() -> None:
+    """Python prints a traceback and goes on."""
+    text = """\
+--- Logging error ---
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/logging/__init__.py", line 377, in getMessage
+    msg = msg % self.args
+          ~~~~^~~~~~~~~~~
+TypeError: not all arguments converted during string formatting
+Call stack:
+  File "/home/me/train.py", line 92, in main
+    logger.warning("slow", FutureWarning)
+Message: 'slow'
+Arguments: (<class 'FutureWarning'>,)
+step 3 loss 1.8
+"""
+    event = only_event(text)
+    assert (event.kind, event.line, event.last_line) == (EventKind.WARNING, 1, 11)

@@ -228,3 +228,30 @@ def test_no_long_message_takes_long(piece: str) -> None:
 def test_no_long_line_of_labels_takes_long(piece: str) -> None:
     with no_blow_up():
         read_events([(piece * 9000)[:9000] + "Error: x"])
+
+
+def test_what_horovod_puts_before_a_crash_is_a_label() -> None:
+    label = "Thu Aug 29 16:41:02 2019[3]<stderr>:"
+    events = read_events(
+        [
+            f"{label}terminate called after throwing an instance of 'gloo::IoException'",
+            f"{label}  what():  [/gloo/pair.cc:572] Connection closed by peer [10.0.0.5]:53666",
+        ]
+    )
+    assert [event.message for event in events] == [
+        "[/gloo/pair.cc:572] Connection closed by peer [10.0.0.5]:53666"
+    ]
+    assert events[0].ranks == (3,)
+
+
+def test_a_stack_that_lost_its_indentation_is_read_to_its_exception() -> None:
+    (event,) = read_events(
+        [
+            '[rank9]: File "/x/load.py", line 1705, in load_dataset',
+            "[rank9]: return builder.stream(split=split)",
+            '[rank9]: File "/x/web.py", line 79, in _split',
+            "[rank9]: first = paths[0]",
+            "[rank9]: IndexError: list index out of range",
+        ]
+    )
+    assert event.exception == "IndexError"

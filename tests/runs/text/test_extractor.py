@@ -310,3 +310,84 @@ def test_the_last_of_a_failure_that_is_repeated_thousands_of_times_is_known() ->
     lines = [f"step {n} loss {1 / (n + 1):.5f}\nNCCL error: peer {n} lost" for n in range(3000)]
     run = read("\n".join(lines) + "\n")
     assert max(event.last_line for _, event in run.events) == 6000
+
+
+def test_a_complete_bar_that_is_drawn_again_counts_once() -> None:
+    lines = []
+    for epoch in range(3):
+        bar = f"Epoch {epoch}: 100%|####| 4/4 [00:01<00:00, 4.0it/s, loss=0.{5 - epoch}"
+        old = f", val_loss=0.{8 - epoch}" if epoch else ""
+        lines.append(
+            f"\r{bar}{old}]\nValidation DataLoader 0: 100%|####| 2/2 [00:00<00:00, 9it/s]\n"
+        )
+        lines.append(f"\r{bar}, val_loss=0.{7 - epoch}]\r{bar}, val_loss=0.{7 - epoch}]\n")
+    run = read("".join(lines))
+    assert values(run, "val_loss") == [0.7, 0.6, 0.5]
+    assert values(run, "loss") == [0.5, 0.4, 0.3]
+
+
+def test_bars_of_one_step_are_bars_of_their_epochs() -> None:
+    text = "".join(f"Epoch {e}/3\n1/1 [======] - 0s 9ms/step - loss: 0.5\n" for e in (1, 2, 3))
+    assert values(read(text), "loss") == [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("batches", "steps"),
+    [
+        ((10, 20, 30, 10, 20, 30), [10, 20, 30, 40, 50, 60]),
+        ((9, 19, 29, 9, 19, 29), [9, 19, 29, 39, 49, 59]),
+        ((0, 10, 20, 0, 10, 20), [0, 10, 20, 21, 31, 41]),
+    ],
+)
+def test_batches_of_unknown_number_are_counted_on(
+    batches: tuple[int, ...], steps: list[float]
+) -> None:
+    lines = [f"Epoch: {1 + i // 3} | Batch: {b} | Loss: 2.{i}\n" for i, b in enumerate(batches)]
+    assert [step for _, step, _ in points(read("".join(lines)))["Loss"]] == steps
+    whole = feed_pieces([line.encode() for line in lines])
+    assert [step for _, step, _ in points(whole)["Loss"]] == steps
+
+
+def test_a_step_may_be_printed_in_thousands() -> None:
+    run = read("step=0.5k loss=2.5\nstep=1.0k loss=2.4\nstep=1.5k loss=2.3\n")
+    assert [step for _, step, _ in points(run)["loss"]] == [500, 1000, 1500]
+
+
+def test_what_a_second_logger_repeats_is_told_once() -> None:
+    lines = [f"step {i}: loss 2.{i} lr 0.5" for i in range(1, 6)]
+    text = "".join(
+        f"2024-01-01 12:00:0{i} INFO {line}\nINFO:train:{line}\n" for i, line in enumerate(lines)
+    )
+    assert values(read(text), "loss") == [2.1, 2.2, 2.3, 2.4, 2.5]
+    one_by_one = feed_pieces(text.encode().splitlines(keepends=True))
+    assert values(one_by_one, "loss") == [2.1, 2.2, 2.3, 2.4, 2.5]
+
+
+def test_another_value_at_the_same_step_is_no_repetition() -> None:
+    text = "".join(f"INFO step {i}: loss 2.{i}\nINFO:train:step {i}: loss 1.{i}\n" for i in (1, 2))
+    assert values(read(text), "loss") == [2.1, 1.1, 2.2, 1.2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "roles"),
+    [
+        ("train {loss:.3f}  valid {worse:.3f}", ["train/loss", "val/loss"]),
+        ("train: {accuracy:.3f} | test: {accuracy:.3f}", ["train/accuracy", "test/accuracy"]),
+        ("train {steady:.3f}  valid {steady:.3f}", [None, None]),
+    ],
+)
+def test_the_course_of_a_bare_split_tells_what_it_is(shape: str, roles: list[str | None]) -> None:
+    lines = [
+        shape.format(loss=3 / i, worse=3.3 / i, accuracy=1 - 0.9 / i, steady=3 + i % 2 / 50) + "\n"
+        for i in range(1, 20)
+    ]
+    for run in (read("".join(lines)), feed_pieces([line.encode() for line in lines])):
+        assert [series.role for series in run.series] == roles
+
+
+def test_steps_in_thousands_are_steps() -> None:
+    lines = [
+        f"train.py:35 step:{step}K smpl:{step * 32}K loss:{9 / step:.3f}" for step in (1, 7, 43)
+    ]
+    harvest = TextReader().feed("\n".join(lines).encode() + b"\n", final=True)
+    assert harvest.axes["step"].tolist() == [1000, 7000, 43000]

@@ -27,6 +27,17 @@ def case(line: str, values: dict[str, float], **axes: float) -> Case:
 
 
 CASES = [
+    case("epoch=2 i=240/530 total loss=1.5 vocoder loss=0.5",
+         {"total loss": 1.5, "vocoder loss": 0.5}, epoch=2, inner=240),
+    case("epoch=2 i=3 loss=1.5", {"i": 3, "loss": 1.5}, epoch=2),
+    case("Training: loss = 0.82, acc = 0.14 | Val: loss = 0.85, acc = 0.07",
+         {"Training loss": 0.82, "Training acc": 0.14, "Val loss": 0.85, "Val acc": 0.07}),
+    case("Epoch 6 | Train Loss: 10.22 | Token Acc: 0.06 | Val Loss: 10.17 | Token Acc: 0.05",
+         {"Train Loss": 10.22, "Token Acc": 0.06, "Val Loss": 10.17, "val Token Acc": 0.05},
+         epoch=6),
+    case("Epoch: 3, Train Auc: 0.92, Acc: 0.89; Val Auc: 0.91, Acc: 0.88; Test Auc: 0.9, Acc: 0.87",
+         {"Train Auc": 0.92, "Acc": 0.89, "Val Auc": 0.91, "val Acc": 0.88, "Test Auc": 0.9,
+          "test Acc": 0.87}, epoch=3),
     case("s:0 trl:11.0116 lr:0.000001 norm:14.96",
          {"trl": 11.0116, "lr": 1e-6, "norm": 14.96}, step=0),
     case("step:19/3200 train_loss:6.3283 train_time:1232ms",
@@ -37,6 +48,22 @@ CASES = [
          {"loss": 10.9779, "time": 87476.85, "mfu": -100}, step=0),
     case("step 0: train loss 10.9890, val loss 10.9904",
          {"train loss": 10.989, "val loss": 10.9904}, step=0),
+    case("Train: [3/300][10/1251]  loss 6.7 (6.9)",
+         {"Train loss": 6.7, "Train loss (avg)": 6.9}, epoch=3, inner=10),
+    case("valid (3/20) accuracy01: 0.83 | loss: 0.46",
+         {"accuracy01": 0.83, "loss": 0.46}, epoch=3),
+    case("[2021-03-01 12:00:00] [valid] Ep. 1 : Up. 2000 : perplexity : 4.79931 : new best",
+         {"[valid] perplexity": 4.79931}, epoch=1, step=2000),
+    case("Epoch: 0 Iteration: 10  average_loss : 10.3  step_loss : 10.2  learning_rate : 5e-4",
+         {"average_loss": 10.3, "step_loss": 10.2, "learning_rate": 5e-4}, epoch=0, step=10),
+    case("Ep. 1 : Up. 200 : Cost 8.12 : Time 60.12s : 38000.21 words/s : gNorm 1.2",
+         {"Cost": 8.12, "Time": 60.12, "words/s": 38000.21, "gNorm": 1.2}, epoch=1, step=200),
+    case("report_training_metrics(steps_completed=100, metrics={'loss': 1.25})",
+         {"loss": 1.25}, step=100),
+    case("Iter(val) [500]\taAcc: 0.9581, mIoU: 0.6",
+         {"aAcc": 0.9581, "mIoU": 0.6}),
+    case("best metric, acc: 0.43, fps: 12.1",
+         {"best acc": 0.43, "best fps": 12.1}),
     case("0 train 11.223622",
          {"train": 11.223622}, step=0),
     case("Epoch [80/500], Validation Loss: 0.0146",
@@ -139,6 +166,7 @@ CASES = [
 ]  # fmt: skip
 
 QUIET = [
+    "{'best_train_loss': inf, 'log_interval': 50, 'valid_interval': 3000, 'num_epochs': 12}",
     "Running pytorch 2.5.1+cu124 compiled for CUDA 12.4",
     "| N/A   33C    P0            141W /  700W |    5304MiB /  81559MiB |      4%      Default |",
     "2024-01-01 10:00:00 - INFO - connecting to 10.0.0.1:29500",
@@ -182,6 +210,9 @@ def test_what_only_looks_like_a_metric_is_left_alone(line: str) -> None:
         ("[1,5]<stdout>:loss: 2.0", 5),
         ("[GPU7] loss: 2.0", 7),
         ("(RayTrainWorker 4) loss: 2.0", 4),
+        ("[gpu01:1/4] 2022-03-01 10:05:30,441 (trainer:338) INFO: loss: 2.0", 1),
+        ("[my-host] 2022-03-01 10:05:30,441 (trainer:338) INFO: loss: 2.0", None),
+        ("2022-05-20 03:00:31,001 INFO [train.py:842] (3/4) Epoch 1, loss: 2.0", 3),
         ("loss: 2.0", None),
     ],
 )
@@ -199,6 +230,11 @@ def test_ranks_are_told_from_the_message(line: str, rank: int | None) -> None:
         ("[2022-04-08 21:30:44,733][valid][INFO] - {'epoch': 10, 'loss': 3.7}", "val"),
         ("[2022-04-08 21:30:44,733][valid][INFO] - train loss: 3.7", "val"),
         ("validation loss at iteration 100 | lm loss value: 8.0", "val"),
+        ("valid (3/20) loss: 0.46", "val"),
+        ("cur metric, acc: 0.43, norm_edit_dis: 0.9", "val"),
+        ("Validation DataLoader 0:  50%|x | 5/10 [00:00<00:00, 40.1it/s]", "val"),
+        ("Saving dict for global step 500: accuracy = 0.8, loss = 0.6", "val"),
+        ("Epoch 0: : 4%|x   | 5/90 [00:05<16:24, 1.10s/it, v_num=, loss=9.2]", ""),
     ],
 )
 def test_the_head_of_a_line_names_the_split(line: str, split: str) -> None:
@@ -237,7 +273,13 @@ def test_a_known_name_and_a_place_make_a_measurement(line: str, is_measurement: 
 
 @pytest.mark.parametrize(
     ("line", "coordinates"),
-    [("Epoch 3", 1), ("In epoch 3 of this run nothing was learnt at all", 0)],
+    [
+        ("Epoch 3", 1),
+        ("In epoch 3 of this run nothing was learnt at all", 0),
+        ("package.training.epoch_loop - Going into epoch 3", 1),
+        ("Eval iter: 100", 0),
+        ("[eval_step=10/20]", 0),
+    ],
 )
 def test_a_sentence_that_mentions_a_coordinate_is_no_place(line: str, coordinates: int) -> None:
     assert len(read_line(line, shipped()).coordinates) == coordinates
@@ -285,3 +327,16 @@ def test_a_position_in_brackets_is_no_value() -> None:
 def test_a_bracketed_position_of_a_training_is_a_coordinate() -> None:
     reading = read_line("Loop: [10/1814] Data 0.336", shipped())
     assert [(c.axis, c.value, c.total) for c in reading.coordinates] == [("inner", 10, 1814)]
+
+
+@pytest.mark.parametrize(
+    ("line", "split"),
+    [
+        ("Evaluation Epoch 4 - Average Loss: 1.55, Samples: 115", "val"),
+        ("Test epoch 4 | loss 1.55", "test"),
+        ("Epoch 4 - Average Loss: 1.55, Samples: 115", ""),
+    ],
+)
+def test_the_word_before_the_axis_tells_the_split(line: str, split: str) -> None:
+    reading = read_line(line, shipped())
+    assert (reading.split, reading.coordinates[0].value) == (split, 4)

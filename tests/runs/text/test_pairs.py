@@ -137,3 +137,51 @@ def test_the_next_name_is_no_unit(text: str) -> None:
 )
 def test_names_of_measurements_are_known_unless_in_a_sentence(text: str, is_known: bool) -> None:
     assert [slot.is_known for slot in read_pairs(text, 0, shipped()).slots] == [is_known]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("100 loss=2.1 lr=0.1", {"step": 100}),
+        ("#100 loss=2.1", {"step": 100}),
+        ("ep3-it40 loss 2.1", {"epoch": 3, "inner": 40}),
+        ("[E3/B40] loss: 2.1", {"epoch": 3, "inner": 40}),
+        ("ep3 val_loss 2.1", {"epoch": 3}),
+        ("ep 3 (50/250) | loss 2.1", {"epoch": 3, "inner": 50}),
+        ("Train: [3][50/100] loss 2.1", {"epoch": 3, "inner": 50}),
+        ("[E  3/20][B 40/600][loss 2.1]", {"epoch": 3, "inner": 40}),
+        ("第3轮 训练损失: 2.1", {"epoch": 3}),
+        ("第 300 步 损失: 2.1", {"step": 300}),
+        ("【训练】第3轮，第20/50批，损失：2.1", {"epoch": 3, "inner": 20}),
+        ("Epoche 3 von 20: Verlust = 2.1", {"epoch": 3}),
+        ("level=info msg=train iter=30 loss=2.1", {"step": 30}),
+        ("finished a step step=30 loss=2.1", {"step": 30}),
+        ("reached best step=30 loss=2.1", {}),
+        ("Epoch: 1/20 Train steps: 150 Val steps: 20 loss: 2.1", {"epoch": 1}),
+    ],
+)
+def test_places_as_people_write_them_by_hand(text: str, places: dict[str, float]) -> None:
+    assert places_of(text) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("100 loss=2.1 lr=0.5", {"loss": 2.1, "lr": 0.5}),
+        ("loss tensor(2.1, device='cuda:0', grad_fn=<NllLossBackward0>) lr 0.5",
+         {"loss": 2.1, "lr": 0.5}),
+        ("loss np.float64(2.1), lr 0.5", {"loss": 2.1, "lr": 0.5}),
+        ("('loss', 2.1, 'lr', 0.5)", {"loss": 2.1, "lr": 0.5}),
+        ("loss→2.1  lr->0.5", {"loss": 2.1, "lr": 0.5}),
+        ("perte : 2.1 - perte de validation : 2.2 - précision : 0.5 - gain : 3",
+         {"perte": 2.1, "perte de validation": 2.2, "précision": 0.5, "gain": 3}),
+        ("train_loss = 2.1f0", {"train_loss": 2.1}),
+        ("1m11.41s loss: 2.1", {"loss": 2.1}),
+        ("loss (train/val): 2.1 / 2.2", {"train loss": 2.1, "val loss": 2.2}),
+        ("train/val acc: 0.9/0.8", {"train acc": 0.9, "val acc": 0.8}),
+        ("loss (train/val): 2.1", {"loss (train/val)": 2.1}),
+        ("Loss at iteration 30 is 2.1", {"Loss": 2.1}),
+    ],
+)  # fmt: skip
+def test_values_as_people_write_them_by_hand(text: str, values: dict[str, float]) -> None:
+    assert values_of(text) == values

@@ -88,3 +88,8 @@ def test_brackets_of_the_logger_are_kept_as_a_tag(line: str) -> None:
 @pytest.mark.parametrize("line", ["step 3 loss 2.0", "[3/20] loss: 2.0", "Epoch - 3"])
 def test_a_line_without_prefix_is_all_message(line: str) -> None:
     assert read_prefix(line).end == 0
+
+
+def test_a_letter_that_counts_is_no_level() -> None:
+    line = "[2024-03-01 10:00:00][INFO][E 3/20] loss 2.1"
+    assert line[read_prefix(line).end :] == "[E 3/20] loss 2.1"

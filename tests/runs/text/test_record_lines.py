@@ -77,3 +77,27 @@ def test_the_heading_places_the_record() -> None:
 )
 def test_scores_alone_are_an_evaluation(line: str, split: str) -> None:
     assert read(line).split == split
+
+
+def test_a_step_inside_an_envelope_is_the_step_of_the_record() -> None:
+    reading = read('{"event": "train_step", "data": {"step": 30, "loss": 2.1}}')
+    assert [(c.axis, c.value) for c in reading.coordinates] == [("step", 30)]
+    timing = read('{"epoch": 1, "loss": 2.1, "seconds": {"step": 30}}')
+    assert [c.axis for c in timing.coordinates] == ["epoch"]
+
+
+@pytest.mark.parametrize(
+    ("line", "split"),
+    [
+        ('{"event": "eval", "data": {"step": 30, "loss": 2.1}}', "val"),
+        ('{"step": 30, "loss": 2.1, "tags": {"split": "test"}}', "test"),
+        ('{"step": 30, "loss": 2.1, "host": "test"}', ""),
+    ],
+)
+def test_a_text_may_tell_the_split(line: str, split: str) -> None:
+    assert read(line).split == split
+
+
+def test_a_text_may_name_the_value() -> None:
+    reading = read('{"name": "loss", "value": 2.1, "step": 30}')
+    assert {slot.name: slot.value for slot in reading.slots} == {"loss": 2.1, "step": 30}

@@ -64,3 +64,14 @@ def test_nesting_has_a_limit() -> None:
     assert scan_record(text, 0, len(text)) is None
     text = "{'a': " * (MAX_DEPTH + 1)
     assert scan_record(text, 0, len(text)) == []
+
+
+def test_a_list_of_one_number_is_that_number() -> None:
+    assert numbers_of('{"lr": [0.5], "betas": [0.1, 0.2], "deep": [[3]], "loss": 2}') == {
+        "lr": 0.5,
+        "loss": 2,
+    }
+
+
+def test_a_text_that_counts_is_a_number() -> None:
+    assert numbers_of('{"step": "10/400", "loss": "2.5"}') == {"step": 10, "loss": 2.5}

@@ -90,3 +90,9 @@ def test_an_open_table_is_kept_for_the_next_lines() -> None:
     assert record is not None
     assert record.line == -3
     assert reader.close() is None
+
+
+def test_a_table_with_words_and_no_place_lists_settings() -> None:
+    reader = TableReader(shipped())
+    rows = ["| lr | 0.1 |", "| loss | ce |", "+-----+-----+"]
+    assert [reader.feed(line, row) for line, row in enumerate(rows)] == [None, None, None]

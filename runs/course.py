@@ -1,0 +1,34 @@
+"""What a series is that its name does not tell: `train 2.31  valid 2.40`.
+
+People who print nothing but splits print losses or accuracies; which, their course tells.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .harvest import Floats
+from .roles import Roles
+
+_LOOKS = (8, 32, 128)
+"""Numbers of first points that are looked at, so that how a file is cut changes nothing."""
+_MOVED = 0.1
+"""A share by which the last of them must differ from the first."""
+_MOST_PERCENT = 100.0
+
+
+def role_by_course(name: str, values: Floats, roles: Roles) -> str | None:
+    """The role of a series that is called like a split and nothing else, once it is clear."""
+    if len(values) < _LOOKS[0] or not roles.is_split(name):
+        return None
+    for count in _LOOKS:
+        seen = values[:count]
+        if len(values) < count or not np.isfinite(seen).all() or (seen < 0).any():
+            return None
+        quarter = count // 4
+        first, last = float(np.median(seen[:quarter])), float(np.median(seen[-quarter:]))
+        if last < (1 - _MOVED) * first:
+            return f"{roles.split_of(name)}/loss"
+        if last > (1 + _MOVED) * first and seen.max() <= _MOST_PERCENT:
+            return f"{roles.split_of(name)}/accuracy"
+    return None

@@ -1,0 +1,79 @@
+"""What names mean, in the languages and spellings that logs have."""
+
+from __future__ import annotations
+
+import pytest
+
+from mltd.runs.roles import shipped
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("train/CrossEntropyLoss", "train/loss"),
+        ("metrics/eval/LanguageCrossEntropy", "val/loss"),
+        ("Validation-cross-entropy", "val/loss"),
+        ("xent", "train/loss"),
+        ("neg_log_likelihood", "train/loss"),
+        ("policy_entropy", "entropy"),
+        ("entropy_loss", "entropy"),
+        ("targets/neg_log_perplexity", "log_likelihood"),
+        ("perplexity", "train/perplexity"),
+        ("optim/learning_rate_group0", "lr"),
+        ("optim0_lr0", "lr"),
+        ("critic/rewards/mean", "reward"),
+        ("x/lr0", "lr"),
+        ("Train loss_scale (avg)", "loss_scale"),
+    ],
+)
+def test_what_a_name_means(name: str, role: str) -> None:
+    assert shipped().role_of(name) == role
+
+
+@pytest.mark.parametrize(
+    ("name", "axis"), [("steps_completed", "step"), ("dev_other_num_updates", "step")]
+)
+def test_names_of_coordinates(name: str, axis: str) -> None:
+    assert shipped().axis_of(name) == axis
+
+
+@pytest.mark.parametrize("name", ["val_best_epoch", "train_time_step", "other_num_updates"])
+def test_a_coordinate_within_a_longer_name_is_none(name: str) -> None:
+    assert shipped().axis_of(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("训练损失", "train/loss"),
+        ("验证损失", "val/loss"),
+        ("损失值", "train/loss"),
+        ("验证准确率", "val/accuracy"),
+        ("梯度范数", "grad_norm"),
+        ("検証損失", "val/loss"),
+        ("학습률", "lr"),
+        ("Trainingsverlust", "train/loss"),
+        ("Validierungsverlust", "val/loss"),
+        ("Lernrate", "lr"),
+        ("perte d'entraînement", "train/loss"),
+        ("perte de validation", "val/loss"),
+        ("потери (валидация)", "val/loss"),
+        ("pérdida_val", "val/loss"),
+    ],
+)
+def test_other_languages_are_read_also_where_they_write_words_together(
+    name: str, role: str
+) -> None:
+    assert shipped().role_of(name) == role
+
+
+@pytest.mark.parametrize("name", ["val_loss_freq", "loss weight", "loss (change)"])
+def test_how_often_how_heavy_and_how_much_more_is_no_loss(name: str) -> None:
+    assert shipped().role_of(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "role"), [("gn", "grad_norm"), ("Grad", "grad_norm"), ("infonce", "train/loss")]
+)
+def test_short_names(name: str, role: str) -> None:
+    assert shipped().role_of(name) == role

@@ -1,0 +1,74 @@
+"""Lines of frameworks that print in ways of their own, read from the file to the series."""
+
+from __future__ import annotations
+
+import pytest
+
+from mltd.runs.formats.tabular import TabularFormat
+from mltd.runs.roles import shipped
+from mltd.runs.run import Run, SourceFile
+from mltd.runs.text.extractor import TextReader
+
+
+def read(text: str) -> dict[str, tuple[str | None, list[float], list[float]]]:
+    """Role, steps and values of each series of a log."""
+    run = Run("test")
+    file = run.add_file(SourceFile("train.log"))
+    run.append(file, TextReader().feed(text.encode(), final=True))
+    return {
+        one.name: (one.role, one.axis("step").tolist(), one.values.tolist()) for one in run.series
+    }
+
+
+def test_a_padded_number_before_a_value_is_no_step() -> None:
+    lines = [
+        f"Epoch: [0][{step}/90]\tLoss {9 / (step + 1):.4f}\nPrec@1  05 {step}.167 (4.167)\n"
+        f" * Prec@1  05 {step}.5 Prec@5  05 {step}.9"
+        for step in (0, 10, 20, 30)
+    ]
+    found = read("\n".join(lines) + "\n")
+    assert found["Prec@1"][1] == [0, 0, 10, 10, 20, 20, 30, 30]
+    assert "val acc1" not in found
+
+
+def test_a_rate_per_second_is_no_learning_rate() -> None:
+    lines = [
+        f"Progress on: {step}kit/200kit rate:{step / 8}it/s remaining:1:00" for step in range(9)
+    ]
+    assert read("\n".join(lines) + "\n")["rate"][0] == "throughput"
+
+
+def test_the_score_of_an_iteration_is_a_loss() -> None:
+    lines = [f"10:00:0{n} INFO Listener - Score at iteration {n}00 is {2 / n}" for n in (1, 2, 4)]
+    assert read("\n".join(lines) + "\n")["loss"] == ("train/loss", [100, 200, 400], [2, 1, 0.5])
+
+
+def test_the_gradient_norm_of_lerobot_has_its_role() -> None:
+    assert shipped().role_of("grdn") == "grad_norm"
+
+
+def test_a_table_of_generations_is_a_training() -> None:
+    head = b"Generation,Top Fitness,Mean Fitness,Run Time (s)\n1,4,1.01,10.1\n2,9,1.44,10.3\n"
+    assert TabularFormat().sniff(head, "log.csv") > 0.5
+    assert shipped().role_of("Mean Fitness") == "reward"
+
+
+def test_values_of_epochs_do_not_stay_at_a_step_printed_before() -> None:
+    lines = ["Syncing run [Linear][batch:512]"]
+    lines += [f"[epoch:{n}/1200] [loss:{2 / n:.4f}] [lr:0.01]" for n in range(1, 9)]
+    run = Run("test")
+    file = run.add_file(SourceFile("train.log"))
+    run.append(file, TextReader().feed("\n".join(lines).encode(), final=True))
+    loss = next(one for one in run.series if one.name == "loss")
+    assert loss.axis_name == "epoch"
+
+
+@pytest.mark.parametrize("count", [3, 200])
+def test_fractions_in_a_record_are_places(count: int) -> None:
+    lines = [
+        f'stats: {{"_type": "train_iter_", "epoch": "{1 + n // 100}/9", "iter": "{n % 100}/100", '
+        f'"loss": {2 / (n + 1):.5f}, "lr": 0.1, "eta": "1:00:00"}}'
+        for n in range(count)
+    ]
+    role, steps, _ = read("\n".join(lines) + "\n")["loss"]
+    assert (role, steps) == ("train/loss", list(range(count)))
