@@ -20,6 +20,7 @@ Fires on:
 Stays quiet:
     train/loss: 2>1.1~0.01*60 ; map: 0*20 ; accuracy: 0.1>0.3*20
     train/loss: 4.5>0.05*20 0.003*80 ; step_time: 0.9~0.02*100
+    train/loss: 0.7>0.1*6 0.01*14 ; val/loss: 0.69 0.66 0.68 0.7 0.8 1>2.9*15
     train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 55 61 67 72 75 ; val/loss: 2 1.5 1.2 1.0 0.8
 Try next: recompute the metric by hand on a hundred samples; evaluate training samples through the
@@ -66,6 +67,10 @@ class SuspiciousMetric:
     events: ClassVar[tuple[str, ...]] = ()
     wild: float = 3.0
     """First loss in multiples of that of guessing that no usual initialisation gives."""
+    unmoved: float = 0.12
+    """Share by which the first evaluations of a model differ that only memorises."""
+    steady: float = 0.03
+    """Share by which the first losses differ where nothing but guesses are summed."""
     least_zeros: int = 10
     """Evaluations after which a metric that was always 0 is not waited for."""
 
@@ -189,6 +194,8 @@ class SuspiciousMetric:
         is_lost = learned and never_good and self._was_apart_early(train, val, shape.first)
         if not is_lost and not self._is_always_apart(train, val, shape):
             return
+        if self._stays_at_first(val):
+            return
         evidence: list[Evidence] = [val.evidence(0, len(val) - 1), train.evidence(len(train) - 1)]
         yield Finding(
             id=self.id,
@@ -202,6 +209,14 @@ class SuspiciousMetric:
             first_step=val.step(0),
             details={"kind": "validation"},
         )
+
+    def _stays_at_first(self, val: Curve) -> bool:
+        """Memorising: what holds for no other data leaves validation where it was, for a while.
+
+        A model that sees its validation wrongly moves there as fast as it does in training.
+        """
+        early = val.y[:4]
+        return len(val) >= 8 and float(np.ptp(early)) < self.unmoved * abs(float(early[0]))
 
     def _is_always_apart(self, train: Curve, val: Curve, shape: Shape) -> bool:
         """Several times the training loss at every evaluation, the first ones included."""
@@ -355,6 +370,10 @@ class SuspiciousMetric:
         first = float(loss.y[0])
         needed = 1.2 if guess == MOST_OF_A_GUESS else self.wild
         if not np.isfinite(first) or first < needed * guess or shape.last > 1.5 * guess:
+            return
+        # A guess costs the same whatever the batch: many of them, summed over time as in CTC, do
+        # so, too. Who is sure of what is wrong errs by more in one batch than in the next.
+        if len(loss) >= 8 and float(np.ptp(loss.y[:3])) < self.steady * first:
             return
         yield Finding(
             id=self.id,

@@ -69,3 +69,11 @@ def test_a_softmax_applied_twice_leaves_its_floor() -> None:
 
 def test_percent_is_no_impossible_accuracy() -> None:
     assert "suspicious_metric" not in ids("val/accuracy: 55 61 67 72 75 ; train/accuracy: 60 70 80")
+
+
+def test_validation_that_stays_at_a_guess_while_training_is_memorised_is_overfitting() -> None:
+    train = "train/loss: 0.73 0.59 0.54 0.48 0.42 0.3 0.2 0.1 0.05 0.01>0.001*20"
+    memorised = "val/loss: 0.69 0.66 0.68 0.67 0.7 0.8 0.9 1.1 1.3 1.4>2.9*20"
+    assert alarms(f"{train} ; {memorised}") == {"overfitting"}
+    elsewhere = "val/loss: 0.9 2.1 1.6 2.4 1.9 2.2 2.4 2.0 2.3 2.4~0.2*20"
+    assert "suspicious_metric" in alarms(f"{train} ; {elsewhere}")
