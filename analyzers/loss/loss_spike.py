@@ -68,7 +68,7 @@ class LossSpike:
         spikes = [spike for spike in spikes if not _follows_cycle(view, curve, spike)]
         recurring = _recurring(spikes, self.least_points)
         for spike in spikes:
-            is_known = spike in recurring
+            is_known = spike in recurring or _is_announced(view, curve, spike)
             yield self._report(view, curve, spike, Severity.INFO if is_known else Severity.WARNING)
 
     def _at_the_start(self, curve: Curve) -> Excursion | None:
@@ -183,6 +183,12 @@ def _recurring(spikes: list[Excursion], least_points: int) -> list[Excursion]:
         return []
     apart = np.diff([spike.start for spike in single])
     return single if float(np.ptp(apart)) <= 0.05 * float(np.median(apart)) else []
+
+
+def _is_announced(view: RunView, curve: Curve, spike: Excursion) -> bool:
+    """A stage that the log tells of begins just there: new data cost more until they are learned."""
+    room = 2 * curve.spacing
+    return view.facts.change_near(curve.step(spike.start), room, room) is not None
 
 
 def _end_of_beginning(curve: Curve, spike: Excursion) -> int:
