@@ -186,7 +186,7 @@ def _recurring(spikes: list[Excursion], least_points: int) -> list[Excursion]:
 
 
 def _is_announced(view: RunView, curve: Curve, spike: Excursion) -> bool:
-    """A stage that the log tells of begins just there: new data cost more until they are learned."""
+    """A stage that the log tells of begins just there: new data cost more for a while."""
     room = 2 * curve.spacing
     return view.facts.change_near(curve.step(spike.start), room, room) is not None
 
