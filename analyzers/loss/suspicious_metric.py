@@ -223,7 +223,7 @@ class SuspiciousMetric:
         if len(val) < 4 or shape.last > 0.5 * shape.first or float(np.min(val.y)) <= 0:
             return False
         levels = np.array([level_at(train, step) for step in val.x[:64].tolist()])
-        ratios = val.y[:64] / np.maximum(levels, 1e-12)
+        ratios = val.y[:64] / np.maximum(_skew(train) * levels, 1e-12)
         is_apart = float(np.min(ratios[:3])) > 2.2 and float(np.min(ratios)) > 2.0
         return is_apart and float(np.min(val.y)) > 0.35 * shape.first
 
@@ -236,7 +236,7 @@ class SuspiciousMetric:
         for number in range(len(val)):
             level = level_at(train, val.step(number))
             if level < 0.35 * first:
-                return bool(val.y[number] > 2.5 * level)
+                return bool(val.y[number] > 2.5 * _skew(train) * level)
         return False
 
     def _double_softmax(self, view: RunView) -> Iterator[Finding]:
@@ -387,6 +387,16 @@ class SuspiciousMetric:
             first_step=loss.step(0),
             details={"kind": "wild_start", "factor": first / guess},
         )
+
+
+def _skew(train: Curve) -> float:
+    """Mean by median of the later losses: an evaluation is a mean, long tails included."""
+    later = train.y[len(train) // 2 :][-4096:]
+    later = later[np.isfinite(later)]
+    middle = float(np.median(later)) if len(later) >= 8 else 0.0
+    if middle <= 0:
+        return 1.0
+    return max(1.0, float(np.mean(later[later <= np.quantile(later, 0.98)])) / middle)
 
 
 def _end(values: Floats) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mltd.analyzers.core.finding import Severity
@@ -77,3 +78,12 @@ def test_validation_that_stays_at_a_guess_while_training_is_memorised_is_overfit
     assert alarms(f"{train} ; {memorised}") == {"overfitting"}
     elsewhere = "val/loss: 0.9 2.1 1.6 2.4 1.9 2.2 2.4 2.0 2.3 2.4~0.2*20"
     assert "suspicious_metric" in alarms(f"{train} ; {elsewhere}")
+
+
+@pytest.mark.parametrize("seed", range(2, 5))
+def test_the_median_of_skewed_losses_is_no_measure_for_the_mean_of_validation(seed: int) -> None:
+    level = 0.5 + 1.8 * np.exp(-12 * np.arange(400) / 400)
+    losses = level * np.random.default_rng(seed).chisquare(1, 400)
+    train = " ".join(f"{value:.4g}" for value in losses)
+    val = " ".join(f"{value:.4g}" for value in 1.1 * level[49::50])
+    assert "suspicious_metric" not in alarms(f"train/loss: {train} ; val/loss: {val}")
