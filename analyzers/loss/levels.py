@@ -172,10 +172,11 @@ def is_too_coarse(view: RunView, curve: Curve) -> bool:
     return len(tail) == 0 or curve.grain > 0.005 * abs(float(np.median(tail)))
 
 
-def goes_on_falling(curve: Curve, since: float = -np.inf) -> bool:
+def goes_on_falling(curve: Curve, since: float = -np.inf, fall: float = np.inf) -> bool:
     """True if a line through all points after a beginning falls by more than chance, and enough.
 
-    Windows of a few dozen noisy points see nothing where hundreds of them agree on a slope.
+    Windows of a few dozen noisy points see nothing where hundreds of them agree on a slope. Enough
+    is a share of the level, or half as fast as the whole curve fell by `fall`.
     """
     start, _, mean, _, _, counts = curve.bins
     known = (counts > 0) & np.isfinite(mean) & (np.abs(mean) < 1e30)
@@ -187,7 +188,8 @@ def goes_on_falling(curve: Curve, since: float = -np.inf) -> bool:
     level = abs(float(np.median(values)))
     x = np.arange(count) - (count - 1) / 2
     slope = float(x @ values) / float(x @ x)
-    if level == 0 or -slope * count < LEAST_FALL * level:
+    enough = min(LEAST_FALL * level, 0.5 * fall * count / max(len(known), 1))
+    if level == 0 or -slope * count < enough:
         return False
     rest = values - values.mean() - slope * x
     power = float(rest @ rest)

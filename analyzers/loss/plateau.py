@@ -111,7 +111,8 @@ class Plateau:
             return False
         # What was won within the first few values was won, too.
         share = shape.last / max(shape.first, float(curve.y[0]))
-        if self._has_become_right(view) or goes_on_falling(curve, float(shape.starts[flat])):
+        since, fall = float(shape.starts[flat]), shape.first - shape.last
+        if self._has_become_right(view) or goes_on_falling(curve, since, fall):
             return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:

@@ -114,3 +114,8 @@ def test_means_that_begin_anew_with_every_bar_are_no_swings() -> None:
         lines.append(f"\r60/60 [==========] - 3s 58ms/step - loss: {level:.4f}\n")
     findings = diagnose(read_log("".join(lines))).findings
     assert not any(finding.id == "oscillating_loss" for finding in findings)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loss_that_falls_as_fast_as_ever_is_on_no_plateau(seed: int) -> None:
+    assert "plateau" not in alarms(_noisy(np.linspace(2.0, 1.85, 600), 0.04, seed))
