@@ -36,6 +36,7 @@ from ..core.finding import Basis, Finding, Severity, times
 from ..core.hinge import is_raised, rise_begins
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..resources.trends import rank_correlation
 from .levels import FEW, Shape, shape_of
 
 
@@ -53,6 +54,8 @@ class LossDivergence:
     """Rise in errors of a window's level."""
     very_sure: float = 8.0
     """The same for a rise of less than a tenth of what was won."""
+    climb: float = 3.0
+    """Times the beginning that the end of a loss is whose values go up all along."""
     harder: float = 1.5
     """Times the first loss that a later stage of a curriculum may cost."""
     tiny: float = 0.02
@@ -83,6 +86,8 @@ class LossDivergence:
             return False
         if len(levels) < 8 or shape.points < FEW:
             return self._rises_over_epochs(levels, shape)
+        if self._climbs(curve, shape):
+            return True
         # Losses wander by a little of what they have won; a little must be very clear.
         is_little = rise < 0.1 * shape.fall or now < 1.3 * abs(reference)
         needed = self.very_sure if is_little else self.sure
@@ -100,6 +105,15 @@ class LossDivergence:
         later = levels[shape.best_window :]
         enough = min(rise, max(abs(reference), shape.fall))
         return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * enough
+
+    def _climbs(self, curve: Curve, shape: Shape) -> bool:
+        """Thrown about so much that no window is sure, yet ever higher all along."""
+        _, _, mean, _, _, counts = curve.bins
+        values = mean[(counts > 0) & np.isfinite(mean)]
+        third = len(values) // 3
+        begin, end = float(np.median(values[:third])), float(np.median(values[-third:]))
+        is_far = begin > 0 and end > self.climb * max(begin, shape.first)
+        return is_far and rank_correlation(values) > 0.6
 
     def _rises_over_epochs(
         self, levels: np.ndarray[tuple[int], np.dtype[np.float64]], shape: Shape
