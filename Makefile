@@ -40,6 +40,7 @@ lint: $(INSTALLED)  ## Check style, types and the direction of imports
 	$(BIN)/mypy hatch_build.py demo/record.py demo/screenshots.py $(wildcard benchmarks/*.py)
 	$(BIN)/mypy -p benchmarks.faults
 	$(BIN)/mypy -p benchmarks.second
+	$(BIN)/mypy -p benchmarks.recorded
 	$(BIN)/lint-imports
 
 .PHONY: format
@@ -91,6 +92,10 @@ bench-faults: $(INSTALLED)  ## Train faulty and healthy models, score the diagno
 bench-second: $(INSTALLED)  ## Score the diagnosis on a bench that knows nothing of the analyzers
 	$(BIN)/python -m benchmarks.second generate --jobs $(JOBS)
 	$(BIN)/python -m benchmarks.second score --misses --jobs $(JOBS)
+
+.PHONY: bench-recorded
+bench-recorded: $(INSTALLED)  ## Score the diagnosis on recorded runs of others
+	$(BIN)/python -m benchmarks.recorded --misses --jobs $(JOBS)
 
 .PHONY: install
 install: $(INSTALLED)  ## Only create the virtual environment

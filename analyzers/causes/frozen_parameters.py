@@ -61,8 +61,8 @@ class FrozenParameters:
             is_proof = said or (by in ("updates", "evaluations") and still.confidence >= 0.85)
             weight = _WEIGHTS.get(by, 0.4) if still.is_alarm else 0.35
             yield case.clue(weight, still.evidence[0], states=is_proof)
-            if still.is_alarm and by == "layers":
-                # Gradients that reach other layers tell it from a loss that gives none.
+            if still.is_alarm and by == "layers" and not still.number("is_flat"):
+                # Gradients reach other layers, which learn: it is not the loss that gives none.
                 yield from (case.clue(0.2, more) for more in still.evidence[1:])
             if still.number("after") and by == "layers":
                 # They did learn: nobody freezes layers in the middle of a training unnoticed.

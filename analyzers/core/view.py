@@ -71,6 +71,12 @@ _PLAIN_WORDS = frozenset(
 """Words in a name that do not make it a part of something larger."""
 
 
+_STAND_INS = {
+    "train/loss": "regression_error",
+    "val/loss": "val/regression_error",
+    "test/loss": "test/regression_error",
+}
+"""What is minimised where no loss is logged: the error of a regression."""
 _BAR = " (progress)"
 LEAST_TESTS = 3
 """Tests in one training from which on they are its validation."""
@@ -159,6 +165,8 @@ class RunView:
         epochs beside a log by steps): rules compare their places.
         """
         found = [s for s in self._series if s.role == role and len(s)]
+        if not found and role in _STAND_INS and not self._has_loss:
+            found = [s for s in self._series if s.role == _STAND_INS[role] and len(s)]
         if not role.startswith("val/"):
             return found
         train = self.curve("train/loss")
@@ -170,6 +178,11 @@ class RunView:
         # A single test at the end is no validation.
         tests = [s for s in self._series if s.role == instead and len(s) >= LEAST_TESTS]
         return [s for s in tests if axis is None or s.axis_name == axis] or found or tests
+
+    @property
+    def _has_loss(self) -> bool:
+        """Whether a training loss is logged under its own name."""
+        return any(s.role == "train/loss" and len(s) for s in self._series)
 
     def named(self, *words: str) -> Iterator[Curve]:
         """Curves, of any role, whose name contains all these words."""

@@ -290,6 +290,7 @@ class FrozenLayers:
                 "after": float(first),
                 # All behind some layer are reached, none before it.
                 "is_blocked": float([*still, *moving] == layers),
+                "is_flat": float(is_flat),
             },
             beside=moving[-1].curve,
         )

@@ -28,8 +28,14 @@ LONGEST_INDENTED = 64
 """or so many that stand further right than it does."""
 
 
-def heading_split(text: str, roles: Roles) -> str:
-    """The split that a line announces if it says nothing else, else nothing."""
+def heading_split(text: str, roles: Roles, *, has_values: bool = False) -> str:
+    """The split that a line announces if it says nothing else, else nothing.
+
+    One that has values of its own must end as a heading does:
+    `Epoch 3 - Evaluation time: 1.12 - Test metrics:`.
+    """
+    if has_values:
+        return _split_of_clause(text, roles) if text.rstrip().endswith(":") else ""
     return _split_alone(text, roles) or _split_of_clause(text, roles)
 
 

@@ -40,6 +40,10 @@ _SPLIT_EPOCH_AND_BATCH = re.compile(
     re.VERBOSE,
 )
 """`Train: [3][50/100] loss 2.1`."""
+_SPLIT_AND_STEP = re.compile(
+    r"\s*(?P<split>[^\W\d]+)\s++(?P<step>\d+)\s++(?=[^\W\d][\w./-]{0,40}\s?[=:]\s?[-+]?\.?\d)"
+)
+"""`TRN  400  loss=2.1`."""
 _HASH_STEP = re.compile(r"\W*\#\s?(?P<step>\d+)\b:?\s++(?=[^\W\d])")
 """`#100 loss=2.1`."""
 _BARE_STEP = re.compile(r"\s*(?P<step>\d+)\s++(?=[^\W\d][\w./ -]{0,40}[=:]\s?[-+]?\.?\d)")
@@ -78,6 +82,7 @@ def read_head(passage: Passage) -> int:
     for read in (
         _read_step_kind_value,
         _read_split_and_epoch,
+        _read_split_and_step,
         _read_tag,
         _read_counters,
         _read_fractions,
@@ -95,6 +100,15 @@ def _read_step_kind_value(passage: Passage) -> int | None:
     passage.add_coordinate("step", found.span("step"), precedence.STEP_KIND_VALUE)
     passage.add_slot(found["kind"], number, is_known=True)
     return len(passage.text)
+
+
+def _read_split_and_step(passage: Passage) -> int | None:
+    found = _SPLIT_AND_STEP.match(passage.text)
+    if found is None or not passage.roles.is_split(found["split"]):
+        return None
+    passage.add_head_words(found["split"])
+    passage.add_coordinate("step", found.span("step"), precedence.NUMBERED_HEAD)
+    return found.end()
 
 
 def _read_split_and_epoch(passage: Passage) -> int | None:

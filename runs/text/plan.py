@@ -149,8 +149,8 @@ class Planner:
         text = decode(piece)
         plan = self._plan(piece, text)
         plan.may_state = may_state(text)
-        if plan.template is None or not plan.template.reading.slots:
-            plan.heading = heading_split(text, self.roles)
+        has_values = plan.template is not None and bool(plan.template.reading.slots)
+        plan.heading = heading_split(text, self.roles, has_values=has_values)
         return plan
 
     def _plan(self, piece: bytes, text: str) -> Plan:

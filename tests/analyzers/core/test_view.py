@@ -48,3 +48,15 @@ def test_the_state_is_that_of_a_moment() -> None:
     view = view_of({"loss": [1.0, 2.0]})
     assert view.state.value in ("unknown", "finished")
     assert view.state_reason
+
+
+def test_the_error_of_a_regression_stands_in_for_a_loss_that_is_not_logged() -> None:
+    values = [3.0, 2.0, 1.0]
+    view = view_of({"train-rmse": values, "eval-rmse": values})
+    train, val = view.curve("train/loss"), view.curve("val/loss")
+    assert train is not None
+    assert val is not None
+    assert (train.name, val.name) == ("train-rmse", "eval-rmse")
+    beside = view_of({"loss": values, "rmse": values, "eval-rmse": values})
+    assert [curve.name for curve in beside.curves("train/loss")] == ["loss"]
+    assert beside.curve("val/loss") is None

@@ -72,3 +72,9 @@ def test_fractions_in_a_record_are_places(count: int) -> None:
     ]
     role, steps, _ = read("\n".join(lines) + "\n")["loss"]
     assert (role, steps) == ("train/loss", list(range(count)))
+
+
+def test_a_printed_tensor_with_a_gradient_is_the_loss() -> None:
+    lines = [f"{5 * n} tensor(1.{9 - n}, grad_fn=<NllLossBackward0>)\n" for n in range(1, 6)]
+    found = read("".join(lines))
+    assert found["loss"] == ("train/loss", [5, 10, 15, 20, 25], [1.8, 1.7, 1.6, 1.5, 1.4])

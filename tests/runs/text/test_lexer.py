@@ -27,6 +27,8 @@ def case(line: str, values: dict[str, float], **axes: float) -> Case:
 
 
 CASES = [
+    case("TRN      76  loss=0.0376  lr=0.0037", {"loss": 0.0376, "lr": 0.0037}, step=76),
+    case("validation 40 loss: 0.5 acc: 0.9", {"loss": 0.5, "acc": 0.9}, step=40),
     case("epoch=2 i=240/530 total loss=1.5 vocoder loss=0.5",
          {"total loss": 1.5, "vocoder loss": 0.5}, epoch=2, inner=240),
     case("epoch=2 i=3 loss=1.5", {"i": 3, "loss": 1.5}, epoch=2),
