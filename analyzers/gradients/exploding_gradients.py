@@ -15,6 +15,7 @@ Fires on:
 Stays quiet:
     grad_norm: 9e3>200~20*100 ; train/loss: 9e5>2e3~99*100
     grad_norm: 0.5~0.05*100 0.6~0.05*100 ; train/loss: 2>1~0.02*200
+    grad_norm: 0.1~0.02*10 0.2>4~0.2*60 ; train/loss: 0.69~0.005*10 0.68>0.24~0.03*60
     grad_norm: 0.01~0.001*40 0.1 0.2~0.02*60 ; train/loss: 2.3~0.01*40 2.0 1.5>0.5~0.02*60
 Try next: clip the norm at the 90th percentile of its usual values; divide the learning rate by
     three; read the batches of the steps where the climb begins.
@@ -57,6 +58,8 @@ class ExplodingGradients:
     """and how many times the loss it must be."""
     least_growth: float = 30.0
     """Growth over the whole run that counts without a jump."""
+    least_lost: float = 0.2
+    """Share of what the loss had won that must be gone where the norm grows without a jump."""
     least_steady_growth: float = 6.0
     """The same where it hardly ever turns back."""
 
@@ -226,7 +229,11 @@ class ExplodingGradients:
         last = median(curve.y[finite[-max(5, len(finite) // 10) :]])
         _, _, mean, _, _, counts = curve.bins
         is_steady = rank_correlation(mean[counts > 0]) > 0.9 and curve.flips < 0.5
-        is_worse = now.is_broken or (now.first > 0 and now.last > 1.1 * max(now.best, 0.0))
+        # The best of many noisy values is always a little better than the last ones.
+        lost = now.last - max(now.best, 0.0)
+        is_worse = now.is_broken or (
+            now.first > 0 and lost > max(0.1 * max(now.best, 0.0), self.least_lost * now.fall)
+        )
         # Gradients that only ever add up do so whatever the loss does.
         is_bad = is_worse or now.is_flat or (is_steady and now.last > 0.6 * now.first)
         needed = self.least_steady_growth if is_steady else self.least_growth

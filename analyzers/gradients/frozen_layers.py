@@ -18,6 +18,8 @@ Stays quiet:
     val/loss: 2.30*4 ; train/loss: 2.3>2.2~0.02*200
     val/loss: 2.302513 2.1 1.9 1.7 1.62 1.61 ; train/loss: 2.3>1.5~0.02*200
     val/loss: 1.234567*8 ; train/loss: 1.2~0.02*200 ; lr: 0*200
+    val/loss: 0.6935*6 ; train/loss: 0.693~0.002*60 ; lr: 4e-9*60
+    val/loss: 63133.62>63133.15*14 63133.13 63133.15 63133.16*14 ; train/loss: 6.4e4~2e3*30
     val/loss: 2.302513*9 2.101234*9 1.901234*9 1.751234*9 ; train/loss: 2.3>1.7~0.02*36
 Try next: list the parameters whose requires_grad is on and compare with those in the optimizer;
     build the optimizer after the model is wrapped; assert that one tensor changes per step.
@@ -41,7 +43,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.recording import LayerCurve
 from ..core.registry import analyzer
 from ..core.view import RunView
-from ..loss.outcomes import is_fine_tuning
+from ..loss.outcomes import is_fine_tuning, peak_rate
 from .calm import calmly, median
 from .cut_off import cut_off_layers
 from .layers import gradient_layers, gradient_norm, without_embeddings
@@ -73,6 +75,8 @@ class FrozenLayers:
     least_evaluations: int = 3
     least_digits: int = 5
     """Significant digits without which equal values say little."""
+    least_rate: float = 1e-6
+    """Learning rate below which four digits do not show what moves."""
 
     @calmly
     def examine(self, view: RunView) -> Iterator[Finding]:
@@ -229,6 +233,11 @@ class FrozenLayers:
         is_fine = digits >= self.least_digits
         if count < (self.least_evaluations if is_fine else 6) or digits < 4:
             return None
+        if first > 1 and _creeps(curve.y[:first], last):
+            return None
+        rate = peak_rate(view)
+        if not is_fine and rate is not None and rate < self.least_rate:
+            return None
         jitter = train.y[np.searchsorted(train.x, curve.x[first]) :]
         jitter = jitter[np.isfinite(jitter)][-4096:]
         if len(jitter) < 3 or np.ptp(jitter) <= 1e-4 * abs(last):
@@ -381,3 +390,9 @@ def _digits(value: float) -> int:
     """Significant digits with which a value was written."""
     written = f"{abs(value):.12g}".partition("e")[0].replace(".", "").strip("0")
     return len(written)
+
+
+def _creeps(before: Floats, last: float) -> bool:
+    """It moved by hardly more before: what is too little to tell from rounding is not frozen."""
+    moves = np.abs(np.diff(np.append(before, last)))
+    return float(np.median(moves)) < 1e-5 * abs(last)

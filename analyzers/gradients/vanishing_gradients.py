@@ -14,6 +14,7 @@ Stays quiet:
     grad/fc1: 0.2~0.02*60 ; grad/fc2: 0.3~0.02*60 ; train/loss: 1.8~0.02*60
     grad_norm: 1>1e-7*100 ; train/loss: 2.3>0.0001*100
     grad_norm: 0*100 ; train/loss: 2.3>1.5~0.01*100
+    grad_norm: 0.3 0.07 0.03 0.01 1e-3 2e-5*25 ; train/loss: 0.71 0.55 0.534 0.53 0.529*26
 Try next: ReLU-family activations, residual connections or normalisation between layers; He or
     Xavier initialisation; in half precision, a loss scale.
 """
@@ -42,7 +43,7 @@ from .layers import (
     without_embeddings,
     without_norms,
 )
-from .learning import Learning, learning
+from .learning import FLAT, Learning, learning
 
 LEAST_POINTS = 5
 STILL = 1e-5
@@ -174,6 +175,10 @@ class VanishingGradients:
         is_tiny = level < self.most_of_loss * abs(now.last)
         has_fallen = level < self.most_of_start * start and level < 1e-3 * abs(now.last)
         if not (is_tiny or has_fallen):
+            return None
+        # What was won within the first few steps was won: a solver that is done has no gradient.
+        begun = float(now.curve.y[0])
+        if has_fallen and not now.is_at_chance and now.last < FLAT * begun:
             return None
         limit = max(self.most_of_loss * abs(now.last) if is_tiny else 0.0, 10 * level)
         return Finding(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.facts import Facts
 from ..core.view import RunView
 
+NEAR = 16
+"""Points on either side of a change of the loss scale that have a level."""
 RECENT = 65536
 """Points in which skipped steps are looked for, so that a long run costs no more."""
 
@@ -46,13 +50,35 @@ def times_loss_scale(view: RunView, facts: Facts) -> None:
     good = np.isfinite(norms) & np.isfinite(scales) & (norms > 0) & (scales > 1)
     if good.sum() < 16 or len(np.unique(scales[good])) < 2:
         return
-    logs = np.log(norms[good])
-    plain, divided = np.std(np.diff(logs)), np.std(np.diff(logs - np.log(scales[good])))
-    if np.median(logs) > np.log(1e3) and divided < 0.8 * plain:
+    logs, factors = np.log(norms[good]), np.log(scales[good])
+    if np.median(logs) > np.log(1e3) and (_is_calmer(logs, factors) or _jumps(logs, factors)):
         facts.is_grad_norm_scaled = True
         facts.notes["scaled_grad_norm"] = norm.remark(
             f"{norm.name} follows {scale.name}: it is logged multiplied by the loss scale"
         )
+
+
+def _is_calmer(logs: Floats, factors: Floats) -> bool:
+    """Divided by the scale, neighbours differ by less."""
+    return float(np.std(np.diff(logs - factors))) < 0.8 * float(np.std(np.diff(logs)))
+
+
+def _jumps(logs: Floats, factors: Floats) -> bool:
+    """The level moves by the scale's own factor wherever that changes, seldom as it may be."""
+    places = np.flatnonzero(np.abs(np.diff(factors)) > 0.1) + 1
+    edges = [0, *places.tolist(), len(logs)]
+    moves, turns = [], []
+    for before, at, after in zip(edges, edges[1:], edges[2:], strict=False):
+        near = slice(max(before, at - NEAR), at), slice(at, min(after, at + NEAR))
+        moves.append(float(np.median(logs[near[1]]) - np.median(logs[near[0]])))
+        turns.append(float(factors[at] - factors[at - 1]))
+    if len(moves) < 3:
+        return False
+    turned, moved = np.array(turns), np.array(moves)
+    share = float(turned @ moved) / float(turned @ turned)
+    rest = moved - share * turned
+    error = np.sqrt(float(rest @ rest) / (len(moves) - 1) / float(turned @ turned))
+    return 0.6 < share < 1.4 and share > 4 * float(error)
 
 
 def stale_on_skipped_steps(view: RunView, facts: Facts) -> None:

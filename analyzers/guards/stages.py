@@ -14,7 +14,8 @@ from ..core.view import RunView
 
 _WORDS = re.compile(
     r"\b(?:batch size|global batch size|bsz|seq len|seqlen|sequence length|seq length|context "
-    r"length|curriculum|stage|phase|task|difficulty|level|resolution|image size|mix ratio|"
+    r"length|curriculum|stage|phase|task|difficulty|level|severity|eps|epsilon|horizon|resolution|"
+    r"image size|mix ratio|mask ratio|num classes|"
     r"tokens per (?:batch|step))\b"
 )
 MOST = 40

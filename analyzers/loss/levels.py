@@ -22,6 +22,9 @@ _PER_BEND = 1.4826 / 6.0**0.5
 FEW = 24
 """Points below which each is looked at by itself: epochs rather than steps."""
 
+LEAST_FALL = 0.06
+"""Share of the level from which on a steady fall is progress."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -167,3 +170,31 @@ def is_too_coarse(view: RunView, curve: Curve) -> bool:
     tail = curve.y[-64:]
     tail = tail[np.isfinite(tail)]
     return len(tail) == 0 or curve.grain > 0.005 * abs(float(np.median(tail)))
+
+
+def goes_on_falling(curve: Curve, since: float = -np.inf, fall: float = np.inf) -> bool:
+    """True if a line through all points after a beginning falls by more than chance, and enough.
+
+    Windows of a few dozen noisy points see nothing where hundreds of them agree on a slope. Enough
+    is a share of the level, or half as fast as the whole curve fell by `fall`.
+    """
+    start, _, mean, _, _, counts = curve.bins
+    known = (counts > 0) & np.isfinite(mean) & (np.abs(mean) < 1e30)
+    known[: len(known) // 10] = False
+    values = mean[known & (start >= since)]
+    count = len(values)
+    if count < 16:
+        return False
+    level = abs(float(np.median(values)))
+    x = np.arange(count) - (count - 1) / 2
+    slope = float(x @ values) / float(x @ x)
+    enough = min(LEAST_FALL * level, 0.5 * fall * count / max(len(known), 1))
+    if level == 0 or -slope * count < enough:
+        return False
+    rest = values - values.mean() - slope * x
+    power = float(rest @ rest)
+    # Neighbours that hang together are fewer observations than points.
+    alike = min(0.9, max(0.0, float(rest[1:] @ rest[:-1]) / power)) if power > 0 else 0.0
+    error = np.sqrt(power / (count - 2) / float(x @ x) * (1 + alike) / (1 - alike))
+    # Whoever says that nothing is learned has to prove it: two errors are doubt enough.
+    return -slope > 2.0 * float(error)

@@ -2,7 +2,8 @@
 
 What it sees: the loss of the last windows far above the best that it had reached, more than
     chance and more than a tenth, and still there at the end of the log; a jump and a slow climb
-    alike. Learning-rate cycles and objectives that are not meant to fall are left alone.
+    alike. Learning-rate cycles and objectives that are not meant to fall are left alone; a rise
+    with a stage that the log announces is information if the loss comes down again.
 Why it matters: every further step makes the model worse than the best checkpoint.
 Fires on:
     train/loss: 4>1~0.03*300 1>3~0.05*150
@@ -30,10 +31,12 @@ from mltd.runs.harvest import Floats
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.excursions import Excursion, backdate
+from ..core.facts import Change
 from ..core.finding import Basis, Finding, Severity, times
 from ..core.hinge import is_raised, rise_begins
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..resources.trends import rank_correlation
 from .levels import FEW, Shape, shape_of
 
 
@@ -51,6 +54,10 @@ class LossDivergence:
     """Rise in errors of a window's level."""
     very_sure: float = 8.0
     """The same for a rise of less than a tenth of what was won."""
+    climb: float = 3.0
+    """Times the beginning that the end of a loss is whose values go up all along."""
+    harder: float = 1.5
+    """Times the first loss that a later stage of a curriculum may cost."""
     tiny: float = 0.02
     """Below this share of the first level a run has converged: only absolute rises count."""
 
@@ -79,6 +86,8 @@ class LossDivergence:
             return False
         if len(levels) < 8 or shape.points < FEW:
             return self._rises_over_epochs(levels, shape)
+        if self._climbs(curve, shape):
+            return True
         # Losses wander by a little of what they have won; a little must be very clear.
         is_little = rise < 0.1 * shape.fall or now < 1.3 * abs(reference)
         needed = self.very_sure if is_little else self.sure
@@ -96,6 +105,15 @@ class LossDivergence:
         later = levels[shape.best_window :]
         enough = min(rise, max(abs(reference), shape.fall))
         return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * enough
+
+    def _climbs(self, curve: Curve, shape: Shape) -> bool:
+        """Thrown about so much that no window is sure, yet ever higher all along."""
+        _, _, mean, _, _, counts = curve.bins
+        values = mean[(counts > 0) & np.isfinite(mean)]
+        third = len(values) // 3
+        begin, end = float(np.median(values[:third])), float(np.median(values[-third:]))
+        is_far = begin > 0 and end > self.climb * max(begin, shape.first)
+        return is_far and rank_correlation(values) > 0.6
 
     def _rises_over_epochs(
         self, levels: np.ndarray[tuple[int], np.dtype[np.float64]], shape: Shape
@@ -115,6 +133,7 @@ class LossDivergence:
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
         onset = self._onset(curve, shape)
         step = curve.step(onset)
+        change = self._planned(view, curve, shape, step)
         reference = min(shape.best, shape.first)
         now = shape.last
         factor = now / reference if reference > 0 else np.nan
@@ -124,15 +143,20 @@ class LossDivergence:
             f"{curve.name} rose from {reference:.4g} to {now:.4g}{grown} since "
             f"{curve.axis_name} {step:.10g}"
         )
+        severity = Severity.CRITICAL if is_worthless else Severity.WARNING
+        if change is not None:
+            severity = Severity.INFO
+            title += f", where {change.what}, and comes down since"
         raw = 0.93 if shape.points >= FEW else 0.85
         return Finding(
             id=self.id,
             title=title,
-            severity=Severity.CRITICAL if is_worthless else Severity.WARNING,
+            severity=severity,
             confidence=finding_confidence(Basis.OBSERVATION, raw),
             basis=Basis.OBSERVATION,
             evidence=(
                 curve.evidence(onset, len(curve) - 1),
+                *((change.evidence,) if change is not None else ()),
                 *view.facts.remarks(curve),
             ),
             first_step=step,
@@ -144,6 +168,24 @@ class LossDivergence:
                 "from_start": float(shape.best_window == 0),
             },
         )
+
+    def _planned(self, view: RunView, curve: Curve, shape: Shape, step: float) -> Change | None:
+        """The announced change with which it rose, if what came since the last one is learned.
+
+        Harder data cost more, but hardly more than the first ones did at first, and ever less.
+        """
+        room = 3 * curve.spacing
+        change = view.facts.change_near(step, room, room)
+        if change is None or shape.last > self.harder * max(shape.first, float(curve.y[0])):
+            return None
+        last = max(c.step for c in view.facts.changes)
+        since = curve.y[int(np.searchsorted(curve.x, last)) :]
+        since = since[np.isfinite(since)]
+        if len(since) < 8:
+            return change
+        few = max(2, len(since) // 5)
+        begin, end = float(np.median(since[:few])), float(np.median(since[-few:]))
+        return change if end < 0.9 * begin else None
 
     def _onset(self, curve: Curve, shape: Shape) -> int:
         """After the last point at the best level, or where an excursion that never ended began."""

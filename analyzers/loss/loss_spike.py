@@ -1,8 +1,8 @@
 """loss_spike: the training loss jumps far above its recent range.
 
 What it sees: at least three of five points more than six robust deviations above the median of
-    the 128 points before, or one point that stands out by far more than the whole fall so far; how
-    far, how long, and whether it came back.
+    the 128 points before, or one point that stands out by far more than the whole fall so far and
+    from all that came before it; how far, how long, and whether it came back.
 Why it matters: a spike that recovers costs time and says that the step size is near its limit or
     that a batch was bad; a run of them often comes before divergence.
 Fires on:
@@ -10,6 +10,8 @@ Fires on:
 Stays quiet:
     train/loss: 4>2~0.05*300 2.9 2~0.05*100
     train/loss: 4>2~0.3*400
+    train/loss: 0.2 0.1 0.5 (0.1 0.15 0.2 0.12)*12 0.5 (0.1 0.15 0.2)*12 ; step: 10>880*88
+    train/loss: 2>1~0.01*130 1.6>1.1~0.01*8 1~0.01*40 ; lr: (0.1>0.001*65)*2 0.1>0.001*48
 Try next: read the batches around the spike; look at grad_norm and lr in the steps before; clip
     gradients at the usual norm; lower the learning rate if spikes come back.
 """
@@ -24,7 +26,7 @@ import numpy as np
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
-from ..core.excursions import Excursion
+from ..core.excursions import WINDOW, Excursion
 from ..core.finding import Basis, Finding, Severity, times
 from ..core.registry import analyzer
 from ..core.view import RunView
@@ -46,6 +48,10 @@ class LossSpike:
     """Times its first value that the loss reaches within the first steps."""
     nearly: float = 0.2
     """Share of a rise that may be left when a spike counts as over."""
+    stands_out: float = 2.0
+    """Times the highest ordinary value before it that one point alone must rise."""
+    surprising: float = 4.0
+    """Deviations of the logarithm from its median: not one of thousands of points is as high."""
     least_share: float = 0.1
     """Rise, as a share of the loss's whole fall, from which a spike is worth a warning."""
 
@@ -59,9 +65,10 @@ class LossSpike:
             yield self._report(view, curve, early)
         ended = [self._ended(curve, spike) for spike in curve.excursions]
         spikes = [spike for spike in ended if self._is_spike(curve, spike, fall)]
+        spikes = [spike for spike in spikes if not _follows_cycle(view, curve, spike)]
         recurring = _recurring(spikes, self.least_points)
         for spike in spikes:
-            is_known = spike in recurring
+            is_known = spike in recurring or _is_announced(view, curve, spike)
             yield self._report(view, curve, spike, Severity.INFO if is_known else Severity.WARNING)
 
     def _at_the_start(self, curve: Curve) -> Excursion | None:
@@ -70,8 +77,13 @@ class LossSpike:
         head = curve.y[: reach + 1]
         if len(curve) < 24 or not np.isfinite(head).all() or head[0] <= 0:
             return None
-        limit = self.explodes * max(float(head[0]), float(np.median(curve.y[-512:])))
-        beyond = head > limit
+        later = curve.y[len(curve) // 2 :][-512:]
+        later = later[np.isfinite(later)]
+        if np.sum(later > 0) < 8:
+            return None
+        limit = self.explodes * max(float(head[0]), float(np.median(later)))
+        # What comes by chance in the beginning comes later, too.
+        beyond = head > max(limit, float(np.quantile(later, 0.98)))
         # Three in a row: the first value may be low by chance.
         runs = beyond[2:] & beyond[1:-1] & beyond[:-2]
         if not runs.any():
@@ -82,6 +94,10 @@ class LossSpike:
         if len(back) < 2:
             return None
         first = float(head[0])
+        # Where neighbours differ by factors, the first may be low by chance.
+        moves = np.abs(np.diff(np.log(later[later > 0])))
+        if np.log(np.median(head[over]) / first) < float(np.quantile(moves, 0.98)):
+            return None
         return Excursion(
             int(over[0]), first, first / 6, float(head[peak]), peak, peak + int(back[0]), len(over)
         )
@@ -100,10 +116,34 @@ class LossSpike:
         if spike.end is None or spike.rise < self.least_share * fall:
             return False
         if spike.points >= self.least_points:
-            return True
+            is_long = spike.points >= 2 * self.least_points
+            return is_long or any(self._stands_out(curve, spike))
         # One logged value may stand for many steps; one step alone is a hard batch.
-        is_sparse = curve.spacing > 1 and curve.axis_name == "step"
-        return spike.rise > (1.0 if is_sparse else self.absurd) * fall
+        steps = curve.spacing if curve.axis_name == "step" else 1.0
+        if spike.rise <= max(1.0, self.absurd / max(steps, 1.0)) * fall:
+            return False
+        return all(self._stands_out(curve, spike))
+
+    def _stands_out(self, curve: Curve, spike: Excursion) -> tuple[bool, bool]:
+        """Whether nothing nearly as high was there before, and whether nothing suggested it.
+
+        Losses of few samples have long tails: they range over decades, and only their logarithm
+        tells what comes by chance.
+        """
+        first = _end_of_beginning(curve, spike)
+        is_ordinary = np.isfinite(curve.y[first : spike.start])
+        for other in curve.excursions:
+            if other.start < spike.start and other.end is not None:
+                is_ordinary[max(0, other.start - first) : max(0, other.end - first)] = False
+        before = curve.y[first : spike.start][is_ordinary]
+        if len(before) < 8:
+            return True, True
+        is_new = spike.rise > self.stands_out * (float(before.max()) - spike.baseline)
+        if float(before.min()) <= 0:
+            return is_new, is_new
+        middle, high = np.quantile(np.log(before), (0.5, 0.9))
+        deviation = max(float(high - middle) / 1.2816, 1e-9)
+        return is_new, float(np.log(spike.peak) - middle) > self.surprising * deviation
 
     def _report(
         self,
@@ -143,3 +183,39 @@ def _recurring(spikes: list[Excursion], least_points: int) -> list[Excursion]:
         return []
     apart = np.diff([spike.start for spike in single])
     return single if float(np.ptp(apart)) <= 0.05 * float(np.median(apart)) else []
+
+
+def _is_announced(view: RunView, curve: Curve, spike: Excursion) -> bool:
+    """A stage that the log tells of begins just there: new data cost more for a while."""
+    room = 2 * curve.spacing
+    return view.facts.change_near(curve.step(spike.start), room, room) is not None
+
+
+def _end_of_beginning(curve: Curve, spike: Excursion) -> int:
+    """From where on values may be compared with a spike: the first third may still be falling."""
+    third = min(spike.start // 3, max(0, spike.start - 64))
+    if 0 < spike.start // 3 != third:
+        head = curve.y[: spike.start // 3]
+        head = head[np.isfinite(head)]
+        error = 1.25 * spike.scale / max(len(head), 1) ** 0.5
+        has_fallen = len(head) > 0 and float(np.median(head)) > spike.baseline + 3 * error
+        third = spike.start // 3 if has_fallen else third
+    return max(third, spike.start - 4096)
+
+
+def _follows_cycle(view: RunView, curve: Curve, spike: Excursion) -> bool:
+    """A rise with a learning rate that goes up again as it did before, within what was reached."""
+    rates = view.curve("lr")
+    if rates is None or not view.facts.is_cyclic or spike.peak > float(np.max(curve.y[:5])):
+        return False
+    places = curve.x[[max(0, spike.start - WINDOW), spike.start]]
+    first, start = np.searchsorted(rates.x, places).tolist()
+    until = int(np.searchsorted(rates.x, curve.x[spike.peak_at], side="right"))
+    before = rates.y[first:start]
+    if len(before) == 0:
+        return False
+    low, high = float(before.min()), float(rates.y[until - 1])
+    if not 0 < 2 * low < high:
+        return False
+    is_high = rates.y[:until] > np.sqrt(low * high)
+    return int(np.sum(is_high[1:] & ~is_high[:-1])) >= 2

@@ -41,7 +41,14 @@ from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .guessing import Guessing, guessing
-from .levels import Shape, begins_at_start, is_too_coarse, is_warming_up, shape_of
+from .levels import (
+    Shape,
+    begins_at_start,
+    goes_on_falling,
+    is_too_coarse,
+    is_warming_up,
+    shape_of,
+)
 from .outcomes import (
     accuracy,
     as_fraction,
@@ -106,7 +113,9 @@ class NotLearning:
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
         if is_flat or self._stays_at_chance(guess, shape):
             is_normal = guess is None and (
-                may_be_fine_tuning(view, curve) or creeps_down(view, shape)
+                may_be_fine_tuning(view, curve)
+                or creeps_down(view, shape)
+                or goes_on_falling(curve)
             )
             severity = Severity.INFO if is_normal else Severity.CRITICAL
             yield self._report(view, curve, shape, guess, seen, severity)

@@ -1,14 +1,16 @@
 """oscillating_loss: the training loss swings up and down instead of settling.
 
 What it sees: swings over several points, not the jitter from one batch to the next (which turns
-    back at every second point and is healthy): a period that repeats, or wandering far larger
-    than its jitter while nothing is won. Means that a progress bar begins anew do not count.
+    back at every second point and is healthy) and not single points that differ at even distances
+    (the short last batch of an epoch, an evaluation among the steps): a period that repeats.
+    Means that a progress bar begins anew do not count.
 Why it matters: the step size is near its limit, or the data come in an order that repeats.
 Fires on:
     train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14
 Stays quiet:
     train/loss: 2.3>1~0.3*300
     train/loss: 2.3>1~0.02*300
+    train/loss: 2.3>1~0.02*60 (1 0.98 1.02 1 0.99 0.5)*12
 Try next: shuffle the data if the period is an epoch; else divide the learning rate by two or
     three, or double the batch.
 """
@@ -159,8 +161,17 @@ def find_swing(values: Floats) -> Swing | None:
     if lag < 4:
         return None
     unbiased = float(correlation[lag]) * count / (count - lag)
+    if _is_single_point(rest, lag):
+        return None
     amplitude = float(np.quantile(rest, 0.95) - np.quantile(rest, 0.05))
     return Swing(lag, min(unbiased, 1.0), amplitude)
+
+
+def _is_single_point(rest: Floats, lag: int) -> bool:
+    """One point in each period differs, and the others do not: nothing swings."""
+    usual = rest[: len(rest) // lag * lag].reshape(-1, lag).mean(axis=0)
+    apart = (usual - np.median(usual)) ** 2
+    return float(apart.max()) > 0.7 * float(apart.sum())
 
 
 def _trend(values: Floats) -> Floats:

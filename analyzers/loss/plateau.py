@@ -3,7 +3,7 @@
 What it sees: no slope beyond chance since some step, for at least two fifths of the run. With the
     loss below half of its first value, or the learning rate decayed, that is convergence and only
     information. Stuck means: high, at a full learning rate, or at the exact floor that a wrong
-    output layer leaves.
+    output layer leaves, and no line through all points falls.
 Why it matters: stuck, the remaining compute is wasted; converged, it could be saved.
 Fires on:
     train/loss: 2.3>1.9~0.01*60 1.9~0.01*600
@@ -28,7 +28,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .levels import Shape, begins_at_start, is_too_coarse, shape_of
+from .levels import Shape, begins_at_start, goes_on_falling, is_too_coarse, shape_of
 from .outcomes import (
     accuracy,
     binned_fraction,
@@ -111,7 +111,8 @@ class Plateau:
             return False
         # What was won within the first few values was won, too.
         share = shape.last / max(shape.first, float(curve.y[0]))
-        if self._has_become_right(view):
+        since, fall = float(shape.starts[flat]), shape.first - shape.last
+        if self._has_become_right(view) or goes_on_falling(curve, since, fall):
             return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:

@@ -20,6 +20,7 @@ Fires on:
 Stays quiet:
     train/loss: 2>1.1~0.01*60 ; map: 0*20 ; accuracy: 0.1>0.3*20
     train/loss: 4.5>0.05*20 0.003*80 ; step_time: 0.9~0.02*100
+    train/loss: 0.7>0.1*6 0.01*14 ; val/loss: 0.69 0.66 0.68 0.7 0.8 1>2.9*15
     train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 55 61 67 72 75 ; val/loss: 2 1.5 1.2 1.0 0.8
 Try next: recompute the metric by hand on a hundred samples; evaluate training samples through the
@@ -66,6 +67,10 @@ class SuspiciousMetric:
     events: ClassVar[tuple[str, ...]] = ()
     wild: float = 3.0
     """First loss in multiples of that of guessing that no usual initialisation gives."""
+    unmoved: float = 0.12
+    """Share by which the first evaluations of a model differ that only memorises."""
+    steady: float = 0.03
+    """Share by which the first losses differ where nothing but guesses are summed."""
     least_zeros: int = 10
     """Evaluations after which a metric that was always 0 is not waited for."""
 
@@ -189,6 +194,8 @@ class SuspiciousMetric:
         is_lost = learned and never_good and self._was_apart_early(train, val, shape.first)
         if not is_lost and not self._is_always_apart(train, val, shape):
             return
+        if self._stays_at_first(val):
+            return
         evidence: list[Evidence] = [val.evidence(0, len(val) - 1), train.evidence(len(train) - 1)]
         yield Finding(
             id=self.id,
@@ -203,12 +210,20 @@ class SuspiciousMetric:
             details={"kind": "validation"},
         )
 
+    def _stays_at_first(self, val: Curve) -> bool:
+        """Memorising: what holds for no other data leaves validation where it was, for a while.
+
+        A model that sees its validation wrongly moves there as fast as it does in training.
+        """
+        early = val.y[:4]
+        return len(val) >= 8 and float(np.ptp(early)) < self.unmoved * abs(float(early[0]))
+
     def _is_always_apart(self, train: Curve, val: Curve, shape: Shape) -> bool:
         """Several times the training loss at every evaluation, the first ones included."""
         if len(val) < 4 or shape.last > 0.5 * shape.first or float(np.min(val.y)) <= 0:
             return False
         levels = np.array([level_at(train, step) for step in val.x[:64].tolist()])
-        ratios = val.y[:64] / np.maximum(levels, 1e-12)
+        ratios = val.y[:64] / np.maximum(_skew(train) * levels, 1e-12)
         is_apart = float(np.min(ratios[:3])) > 2.2 and float(np.min(ratios)) > 2.0
         return is_apart and float(np.min(val.y)) > 0.35 * shape.first
 
@@ -221,7 +236,7 @@ class SuspiciousMetric:
         for number in range(len(val)):
             level = level_at(train, val.step(number))
             if level < 0.35 * first:
-                return bool(val.y[number] > 2.5 * level)
+                return bool(val.y[number] > 2.5 * _skew(train) * level)
         return False
 
     def _double_softmax(self, view: RunView) -> Iterator[Finding]:
@@ -356,6 +371,10 @@ class SuspiciousMetric:
         needed = 1.2 if guess == MOST_OF_A_GUESS else self.wild
         if not np.isfinite(first) or first < needed * guess or shape.last > 1.5 * guess:
             return
+        # A guess costs the same whatever the batch: many of them, summed over time as in CTC, do
+        # so, too. Who is sure of what is wrong errs by more in one batch than in the next.
+        if len(loss) >= 8 and float(np.ptp(loss.y[:3])) < self.steady * first:
+            return
         yield Finding(
             id=self.id,
             title=f"{loss.name} begins at {first:.4g}, {first / guess:.3g} times the "
@@ -368,6 +387,16 @@ class SuspiciousMetric:
             first_step=loss.step(0),
             details={"kind": "wild_start", "factor": first / guess},
         )
+
+
+def _skew(train: Curve) -> float:
+    """Mean by median of the later losses: an evaluation is a mean, long tails included."""
+    later = train.y[len(train) // 2 :][-4096:]
+    later = later[np.isfinite(later)]
+    middle = float(np.median(later)) if len(later) >= 8 else 0.0
+    if middle <= 0:
+        return 1.0
+    return max(1.0, float(np.mean(later[later <= np.quantile(later, 0.98)])) / middle)
 
 
 def _end(values: Floats) -> float:

@@ -341,3 +341,13 @@ def test_no_series_breaks_an_analyzer(
 @pytest.mark.parametrize("identity", MINE)
 def test_a_calm_run_is_left_alone(identity: str) -> None:
     assert found(identity, CALM.format(300)) == []
+
+
+def test_a_validation_that_moves_by_less_than_its_digits_show_is_not_frozen() -> None:
+    train = "train/loss: 0.693~0.002*60"
+    assert found("frozen_layers", f"val/loss: 0.6935*8 ; {train} ; lr: 0.01*60")
+    assert not found("frozen_layers", f"val/loss: 0.6935*8 ; {train} ; lr: 4e-9*60")
+    loss = "train/loss: 6.4e4~2e3*30"
+    slow = "val/loss: 63133.62>63133.15*14 63133.13 63133.15 63133.16*14"
+    assert not found("frozen_layers", f"{slow} ; {loss}")
+    assert found("frozen_layers", f"val/loss: 64210.11 63720.3 63133.15*14 ; {loss}")

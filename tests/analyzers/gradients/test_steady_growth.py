@@ -39,3 +39,18 @@ def test_layers_that_never_get_a_gradient_in_a_training_from_scratch() -> None:
     assert causes(f"{layers} ; {loss} ; config: lr=0.1")[0] == "frozen_parameters"
     tuned = found(f"{layers} ; {loss} ; config: pretrained=resnet18", "frozen_layers")
     assert tuned.severity is Severity.INFO
+
+
+def test_a_norm_that_grows_while_the_loss_does_well_is_no_explosion() -> None:
+    norm = "grad_norm: 0.27 0.13 0.12 0.15 0.17 0.22 0.28 0.5 0.9 0.8 1>6~0.5*40"
+    noisy = "train/loss: 0.695 0.693 0.692~0.002*8 0.66>0.24~0.05*36 0.236 0.28 0.25 0.28"
+    assert "exploding_gradients" not in alarms(f"{norm} ; {noisy}")
+    worse = "train/loss: 0.695 0.693 0.692~0.002*8 0.66>0.44~0.01*20 0.44>0.6~0.01*20"
+    assert "exploding_gradients" in alarms(f"{norm} ; {worse}")
+
+
+def test_a_solver_that_is_done_has_no_gradient() -> None:
+    norm = "grad_norm: 0.265 0.068 0.031 0.011 0.002 3e-4 2e-5*20"
+    done = "train/loss: 0.706 0.547 0.534 0.53 0.5294 0.5293*21"
+    assert "vanishing_gradients" not in alarms(f"{norm} ; {done}")
+    assert "vanishing_gradients" in alarms(f"{norm} ; train/loss: 0.706 0.697 0.694~0.001*24")

@@ -210,6 +210,17 @@ def test_11_a_norm_times_the_loss_scale_is_known() -> None:
     assert not plain.facts.is_grad_norm_scaled
 
 
+def test_11_a_norm_times_a_scale_that_changes_seldom_is_known_under_its_noise() -> None:
+    scale = np.repeat([2.0**12, 2.0**13, 2.0**14, 2.0**15, 2.0**16], 40)
+    spread = np.exp(np.random.default_rng(2).normal(0.0, 0.35, 200))
+    times = view_of({"grad_norm": (2 * spread * scale).tolist(), "loss_scale": scale.tolist()})
+    assert times.facts.is_grad_norm_scaled
+    # The same growth, but not where the scale changes.
+    climb = 2 * spread * np.geomspace(2.0**12, 2.0**16, 200)
+    grown = view_of({"grad_norm": climb.tolist(), "loss_scale": scale.tolist()})
+    assert not grown.facts.is_grad_norm_scaled
+
+
 def test_12_a_norm_printed_as_zero_is_not_vanishing() -> None:
     run = make_run({"loss": falling(4, 2, 200), "grad_norm": [0.0] * 200})
     assert "printed as 0" in RunView(run).facts.grad_norm_flaw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mltd.analyzers.core.finding import Severity
@@ -69,3 +70,20 @@ def test_a_softmax_applied_twice_leaves_its_floor() -> None:
 
 def test_percent_is_no_impossible_accuracy() -> None:
     assert "suspicious_metric" not in ids("val/accuracy: 55 61 67 72 75 ; train/accuracy: 60 70 80")
+
+
+def test_validation_that_stays_at_a_guess_while_training_is_memorised_is_overfitting() -> None:
+    train = "train/loss: 0.73 0.59 0.54 0.48 0.42 0.3 0.2 0.1 0.05 0.01>0.001*20"
+    memorised = "val/loss: 0.69 0.66 0.68 0.67 0.7 0.8 0.9 1.1 1.3 1.4>2.9*20"
+    assert alarms(f"{train} ; {memorised}") == {"overfitting"}
+    elsewhere = "val/loss: 0.9 2.1 1.6 2.4 1.9 2.2 2.4 2.0 2.3 2.4~0.2*20"
+    assert "suspicious_metric" in alarms(f"{train} ; {elsewhere}")
+
+
+@pytest.mark.parametrize("seed", range(2, 5))
+def test_the_median_of_skewed_losses_is_no_measure_for_the_mean_of_validation(seed: int) -> None:
+    level = 0.5 + 1.8 * np.exp(-12 * np.arange(400) / 400)
+    losses = level * np.random.default_rng(seed).chisquare(1, 400)
+    train = " ".join(f"{value:.4g}" for value in losses)
+    val = " ".join(f"{value:.4g}" for value in 1.1 * level[49::50])
+    assert "suspicious_metric" not in alarms(f"train/loss: {train} ; val/loss: {val}")

@@ -99,3 +99,20 @@ def test_a_thousand_times_the_loss_is_the_same_divergence() -> None:
     large = found("train/loss: 4000>1000~30*300 1000>3000~50*150", "loss_divergence")
     assert small.first_step == large.first_step
     assert small.severity is large.severity
+
+
+def test_a_rise_with_an_announced_stage_is_no_divergence_if_it_is_learned() -> None:
+    loss = "train/loss: 1.7>0.03~0.01*60 3 2 1.6>0.9~0.03*58"
+    assert "loss_divergence" in alarms(loss)
+    assert alarms(f"{loss} ; stage: 1*60 2*60") == set()
+    assert alarms(f"{loss} ; eps: 0.1*60 0.2*60") == set()
+    lost = "train/loss: 1.7>0.03~0.01*60 2.3~0.03*60"
+    assert "loss_divergence" in alarms(f"{lost} ; stage: 1*60 2*60")
+
+
+def test_a_loss_that_is_thrown_about_ever_higher_diverges() -> None:
+    noise = np.random.default_rng(60).standard_normal(60)
+    wild = np.abs(np.geomspace(4.5, 160, 60) * (1 + 0.9 * noise)) + 1
+    assert "loss_divergence" in alarms("train/loss: " + " ".join(f"{v:.4g}" for v in wild))
+    level = np.abs(30 * (1 + 0.9 * noise)) + 1
+    assert alarms("train/loss: " + " ".join(f"{v:.4g}" for v in level)) == set()

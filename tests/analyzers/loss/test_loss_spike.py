@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from mltd.analyzers.core.finding import Severity
 
 from .judging import alarms, found, judge
@@ -36,3 +39,28 @@ def test_each_spike_is_reported_once() -> None:
 
 def test_noise_is_no_spike() -> None:
     assert alarms("train/loss: 4>2~0.6*1000") == set()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_losses_of_one_sample_range_over_decades(seed: int) -> None:
+    tails = np.random.default_rng(seed).chisquare(1, 900) * np.geomspace(1.0, 0.3, 900)
+    assert "loss_spike" not in alarms("train/loss: " + " ".join(f"{v:.5g}" for v in tails))
+
+
+def test_a_low_first_value_among_wide_noise_is_no_explosion() -> None:
+    tails = np.random.default_rng(3).chisquare(2, 240) * np.geomspace(1.0, 0.1, 240)
+    tails[0], tails[4:7] = 0.05, (2.1, 1.9, 2.4)
+    assert "loss_spike" not in alarms("train/loss: " + " ".join(f"{v:.5g}" for v in tails))
+
+
+def test_a_high_value_that_came_before_is_no_spike() -> None:
+    calm = "0.15 0.1 0.2 0.13 0.08 0.12 0.17"
+    log = f"train/loss: 0.2 {calm} 0.55 0.45 ({calm})*4 0.56 ({calm})*4 ; step: 10>430*68"
+    assert "loss_spike" not in alarms(log)
+
+
+def test_a_rise_with_each_restart_of_the_rate_is_planned() -> None:
+    loss = "train/loss: 1>0.5~0.01*130 0.9>0.55~0.01*8 0.5~0.01*40"
+    restarts = "lr: (0.1>0.001*65)*2 0.1>0.001*48"
+    assert "loss_spike" in alarms(loss)
+    assert "loss_spike" not in alarms(f"{loss} ; {restarts}")

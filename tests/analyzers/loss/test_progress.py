@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mltd.analyzers.core.finding import Severity
 from mltd.analyzers.diagnosis import diagnose
+from mltd.runs.harvest import Floats
 
 from ..made import read_log
 from .judging import alarms, causes, found, ids
@@ -78,6 +80,27 @@ def test_both_accuracies_low_and_flat_is_underfitting() -> None:
     assert "underfitting" not in alarms(f"{flat} ; config: num_classes=10, vocab_size=50000")
 
 
+def _noisy(levels: Floats, spread: float, seed: int) -> str:
+    noise = np.random.default_rng(seed).normal(0.0, spread, len(levels))
+    return "train/loss: " + " ".join(f"{value:.4g}" for value in levels + noise)
+
+
+@pytest.mark.parametrize("seed", [3, 4, 9, 11])
+def test_a_loss_that_falls_by_less_than_its_noise_is_not_stuck(seed: int) -> None:
+    # An adapter moves a trained model by little, far below what its batches differ by.
+    assert alarms(_noisy(np.linspace(3.15, 2.8, 60), 0.2, seed)) == set()
+
+
+def test_a_loss_that_does_not_fall_within_its_noise_is() -> None:
+    assert "plateau" in alarms(_noisy(np.full(60, 3.15), 0.2, 6))
+
+
+def test_a_level_that_is_still_coming_down_was_reached_honestly() -> None:
+    loss = np.concatenate([np.linspace(0.67, 0.42, 10), np.linspace(0.41, 0.34, 140)])
+    val = " ".join(f"{value:.4g}" for value in 0.43 + 0.07 * np.exp(-np.arange(20)))
+    assert "plateau" not in alarms(f"{_noisy(loss, 0.08, 10)} ; val/loss: {val}")
+
+
 def test_means_that_begin_anew_with_every_bar_are_no_swings() -> None:
     lines = []
     for epoch in range(25):
@@ -91,3 +114,8 @@ def test_means_that_begin_anew_with_every_bar_are_no_swings() -> None:
         lines.append(f"\r60/60 [==========] - 3s 58ms/step - loss: {level:.4f}\n")
     findings = diagnose(read_log("".join(lines))).findings
     assert not any(finding.id == "oscillating_loss" for finding in findings)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loss_that_falls_as_fast_as_ever_is_on_no_plateau(seed: int) -> None:
+    assert "plateau" not in alarms(_noisy(np.linspace(2.0, 1.85, 600), 0.04, seed))

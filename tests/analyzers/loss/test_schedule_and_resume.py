@@ -87,3 +87,10 @@ def test_the_same_batches_in_the_same_order_are_no_alarm(swing: float, is_alarm:
 def test_data_that_are_not_shuffled() -> None:
     example = "train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14 ; config: shuffle=false, lr=0.001"
     assert causes(example)[0] == "sequential_training"
+
+
+def test_single_points_at_even_distances_are_no_swing() -> None:
+    start = "train/loss: 2.3>1~0.02*60"
+    assert alarms(f"{start} (1 0.97 1.03 1.01 0.98 1.02 0.5)*12") == set()
+    assert alarms(f"{start} (1 0.97 1.03 1.5)*20") == set()
+    assert "oscillating_loss" in alarms(f"{start} (1 1.5 1.3 1.4 0.9 0.5 0.7)*12")

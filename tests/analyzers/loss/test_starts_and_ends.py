@@ -129,3 +129,10 @@ def test_both_losses_near_guessing_after_all_steps_is_underfitting() -> None:
 
 def test_an_empty_run_has_no_curves() -> None:
     assert diagnose(Run("nothing")).status == "no_metrics"
+
+
+def test_guesses_summed_over_time_are_no_wild_start() -> None:
+    # CTC sums over all frames: no number of classes explains 72, yet nothing is wrong.
+    later = "66 62 50 40 28 20 15>1.5*12 1.2~0.1*60 ; config: vocab_size=8"
+    assert "suspicious_metric" not in alarms(f"train/loss: 72.1 71.9 72.6 71.3 {later}")
+    assert "suspicious_metric" in alarms(f"train/loss: 72.1 57.3 80.6 71.3 {later}")
