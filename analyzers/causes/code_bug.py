@@ -40,6 +40,7 @@ class CodeBug(MessageCause):
         "dataloader_worker_died",
         "ddp_unused_parameters",
         "rank_failure",
+        "suspicious_metric",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -51,6 +52,8 @@ class CodeBug(MessageCause):
         """An exception that nothing else explains; a process that ended without a word."""
         if (silent := _silent(case)) is not None:
             yield case.because(silent, _BY_EXIT.get(str(silent.details.get("signal")), 0.25))
+        if (odd := _impossible_metric(case)) is not None:
+            yield case.because(odd, 0.75)
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return
@@ -75,6 +78,18 @@ class CodeBug(MessageCause):
 
     def general_fixes(self, case: Case) -> Iterator[Fix]:
         """Open the line, reproduce it small, go back to what worked."""
+        odd = _impossible_metric(case)
+        if odd is not None and case.get("exception") is None:
+            yield Fix(
+                addresses=self.id,
+                change="compute the metric by hand on one batch, next to the code that logs it",
+                example="print((logits.argmax(-1) == labels).float().mean(), logged_accuracy)",
+                expected_impact="both agree and lie between 0 and 1",
+                verify="the metric moves with the loss of the same split",
+                if_it_fails="the metric is right: then it is the loss that measures something else",
+                is_quick=True,
+            )
+            return
         found = case.get("exception")
         where = str(found.details.get("said_where") or "") if found is not None else ""
         code = str(found.details.get("said_code") or "") if found is not None else ""
@@ -172,6 +187,14 @@ def _silent(case: Case) -> Finding | None:
     return None
 
 
+def _impossible_metric(case: Case) -> Finding | None:
+    """A metric that nothing but the code that computes it can bring about."""
+    for finding in case.all("suspicious_metric"):
+        if finding.is_alarm and finding.details.get("kind") in ("range", "contradiction"):
+            return finding
+    return None
+
+
 _DEEPER = (
     "loss_scale_collapse",
     "nan_loss",
@@ -192,6 +215,9 @@ _DEEPER = (
 
 
 def _sentence(case: Case) -> str:
+    odd = _impossible_metric(case)
+    if odd is not None and case.get(*CodeBug.explains[:-1]) is None:
+        return f"a metric is computed wrongly: {odd.title}"
     found = case.get(*CodeBug.explains)
     if (silent := _silent(case)) is not None and found in (None, silent, case.get("exception")):
         return f"the program may have failed by itself, but says nothing of it: {silent.title}"

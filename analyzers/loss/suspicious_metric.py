@@ -4,7 +4,8 @@ What it sees: accuracies outside of their range, perplexities below 1, negative 
     none; a validation metric that is the same to the last digit in every evaluation while the
     loss moves; a validation loss many times the training loss from the first evaluation on; a
     classification loss that stops exactly at the floor of a softmax applied twice; text that is
-    foretold without error early on, or a first loss above that of any guess.
+    foretold without error early on, or a first loss above that of any guess; an accuracy that
+    does not move while its own loss is nearly gone.
 Why it matters: decisions rest on these numbers; a wrong one hides what the model really does.
 Fires on:
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
@@ -15,7 +16,12 @@ Fires on:
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
     train/loss: 2>0.5~0.01*60 ; val_dice: 1.9 1.95 1.96
+    train/loss: 1.4>0.01*13 ; train/accuracy: 0.25*13 ; val/loss: 1.2>0.02*13
+    train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
 Stays quiet:
+    train/loss: 6.9>6.2~0.01*60 ; accuracy: 0.1>1.4~0.02*60
+    train/loss: 0.08>0.001*13 ; train/accuracy: 0.25*13
+    train/loss: 0.69>0.33*20 ; train/accuracy: 0.9*20
     train/loss: 4.5>0.05*20 0.003*80 ; step_time: 0.9~0.02*100
     train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 55 61 67 72 75 ; val/loss: 2 1.5 1.2 1.0 0.8
@@ -41,6 +47,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .contradictions import contradictions
 from .levels import Shape, begins_at_start, level_at, shape_of
 from .outcomes import as_fraction, binned_fraction, chance_loss, classes
 
@@ -71,6 +78,7 @@ class SuspiciousMetric:
         yield from squashed
         yield from self._wild_start(view)
         yield from self._too_good(view)
+        yield from contradictions(view, self.id)
 
     def _out_of_range(self, view: RunView) -> Iterator[Finding]:
         for curve in view.all_curves():

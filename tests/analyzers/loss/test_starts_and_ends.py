@@ -129,3 +129,19 @@ def test_both_losses_near_guessing_after_all_steps_is_underfitting() -> None:
 
 def test_an_empty_run_has_no_curves() -> None:
     assert diagnose(Run("nothing")).status == "no_metrics"
+
+
+def test_an_accuracy_that_contradicts_its_loss_is_a_fault_of_the_code() -> None:
+    stuck = (
+        "train/loss: 1.3>0.01*13 ; train_acc: 0.25*13 ; val/loss: 0.9>0.03*13 ; val_acc: 0.25*13"
+    )
+    assert "suspicious_metric" in alarms(stuck)
+    assert causes(stuck)[0] == "code_bug"
+    doubled = "train/loss: 1.1>0.1~0.01*60 ; acc: 0.6>1.45~0.02*60 ; val_acc: 0.98>1.46*12"
+    assert causes(doubled)[0] == "code_bug"
+
+
+def test_a_loss_in_another_unit_and_sequences_do_not_contradict_their_accuracy() -> None:
+    assert "suspicious_metric" not in alarms("train/loss: 8e-4>2e-4*20 ; train_acc: 0.85>0.94*20")
+    assert "suspicious_metric" not in alarms("train/loss: 3>0.1*20 ; train_acc: 0.01>0.4*20")
+    assert "suspicious_metric" not in alarms("train/loss: 6.9>6*40 ; train_acc: 0.1>1.6*40")
