@@ -2,13 +2,18 @@
 
 What it sees: a jump upwards by more than half between two logged values, outside of warm-up and
     cycles; a rate that is practically 0 long before the planned end while the loss is still high;
-    a rate that is negative or not a number.
+    a warm-up that is as long as the whole run, with a loss that has not moved; a rate that is
+    negative or not a number.
 Why it matters: a jump throws the weights out of their valley; a rate of 0 ends the training while
     the job goes on.
 Fires on:
     train/loss: 2>1~0.01*200 ; lr: 0.001*100 0.01*100
     train/loss: 2>1.5~0.01*50 1.5~0.01*150 ; lr: 0.01>1e-6*50 1e-6*150
+    train/loss: 2.6>2.3~0.5*20 2.3~0.5*180 ; lr: 0.01>1e-6*50 1e-6*150
+    train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=125
 Stays quiet:
+    train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=5000
+    train/loss: 1.39>0.9~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=125
     train/loss: 2>1~0.01*200 ; lr: 0.0>0.01*20 0.01>0.0001*180
     train/loss: 2>1~0.01*200 ; lr: 0.1*100 0.01*50 0.001*50
 Try next: plot lr against progress; check whether the scheduler is stepped per epoch or per step,
@@ -30,6 +35,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import begins_at_start, shape_of
 from .resumes import boundaries
+from .warming import never_arrived
 
 
 @analyzer
@@ -59,6 +65,7 @@ class LearningRateAnomaly:
         yield from self._restarts(view, curve)
         yield from self._jumps(view, curve)
         yield from self._ends_early(view, curve)
+        yield from never_arrived(view, curve, self.id)
 
     def _is_schedule(self, view: RunView, curve: Curve) -> bool:
         """A few numbers called lr may be settings or source code; a schedule goes with the run."""
@@ -189,7 +196,12 @@ class LearningRateAnomaly:
         if step > self.early * end or len(curve) - since < 8:
             return
         later = shape.levels[shape.starts >= step]
-        is_flat = len(later) >= 3 and abs(later[0] - later[-1]) < 0.1 * abs(later[0])
+        half = len(later) // 2
+        if half < 2:
+            return
+        # A noisy loss is flat if its halves agree, not its first and last windows.
+        moved = abs(float(np.median(later[:half]) - np.median(later[half:])))
+        is_flat = moved < max(0.1 * abs(float(later[0])), 3 * shape.error)
         if not is_flat or shape.last < 0.25 * shape.first:
             return
         yield Finding(

@@ -64,3 +64,18 @@ def test_a_period_is_an_oscillation_and_noise_is_not() -> None:
 def test_data_that_are_not_shuffled() -> None:
     example = "train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14 ; config: shuffle=false, lr=0.001"
     assert causes(example)[0] == "sequential_training"
+
+
+def test_a_rate_that_dies_early_is_seen_under_a_noisy_loss() -> None:
+    noisy = "train/loss: 2.6>2.3~0.5*20 2.3~0.5*180 ; lr: 0.01>1e-6*50 1e-6*150"
+    assert found(noisy, "lr_anomaly").details["kind"] == "early_end"
+    assert causes(noisy)[0] == "lr_schedule"
+
+
+def test_a_warm_up_as_long_as_the_run_is_a_fault_of_the_schedule() -> None:
+    example = "train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps={}"
+    assert found(example.format(125), "lr_anomaly").details["kind"] == "warming"
+    assert causes(example.format(125))[0] == "lr_schedule"
+    assert "lr_anomaly" not in alarms(example.format(2000))
+    learns = "train/loss: 1.39>0.8~0.02*125 ; lr: 1e-5>3e-3*125 ; config: max_steps=125"
+    assert "lr_anomaly" not in alarms(learns)
