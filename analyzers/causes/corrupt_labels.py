@@ -16,8 +16,14 @@ import numpy as np
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.clues import FAR, jump_of_training_near, labels_changed, usual_rate
+from ..core.clues import (
+    FAR,
+    jump_of_training_near,
+    labels_changed,
+    usual_rate,
+)
 from ..core.finding import Basis
+from ..core.rates import highest_rate, thrown_to_a_guess
 from ..core.registry import cause
 from ..gradients.shares import measured
 from ..loss.outcomes import unlearned
@@ -72,14 +78,17 @@ class CorruptLabels:
         for share in measured(case.view, "update_ratio")[:1]:
             if share.level() < 1e-4:
                 yield Clue(-0.6, share.curve.evidence(0, len(share.curve) - 1))
-        setting, optimizer = case.view.settings.learning_rate(), case.setting("optimizer")
+        rate, optimizer = highest_rate(case), case.setting("optimizer")
         usual = 1e-3 if optimizer is not None and "sgd" in optimizer.text else 3e-5
-        if setting is not None and 0 < (setting.number or 1.0) <= usual:
+        if rate is not None and 0 < rate.value <= usual:
             # At so small a rate nothing is learned from right labels either.
-            yield Clue(-0.45, setting.evidence)
-        elif setting is not None and (setting.number or 0.0) >= FAR * usual_rate(case):
+            yield Clue(-0.45, rate.evidence)
+        elif rate is not None and rate.value >= FAR * usual_rate(case):
             # So large a step throws away what right labels teach.
-            yield Clue(-0.4, setting.evidence)
+            yield Clue(-0.4, rate.evidence)
+        thrown = thrown_to_a_guess(case)
+        if thrown is not None:
+            yield case.because(thrown, -0.5)
         lost = unlearned(case.view)
         if lost is not None and labels_changed(case) is None:
             # These labels had taught it something.

@@ -74,3 +74,24 @@ def test_both_accuracies_low_and_flat_is_underfitting() -> None:
     assert "underfitting" in alarms(f"{flat} ; config: num_classes=10")
     assert "underfitting" not in alarms(flat)
     assert "underfitting" not in alarms(f"{flat} ; config: num_classes=10, vocab_size=50000")
+
+
+def test_from_a_wild_beginning_down_to_a_guess_is_no_progress() -> None:
+    thrown = "train/loss: 1900 100 50 20 1.83~0.08*140 ; val/loss: 16 2.5 1.81~0.02*10 ; "
+    assert "not_learning" in alarms(thrown + "val/accuracy: 0.18~0.012*12")
+    assert "not_learning" not in alarms(thrown + "val/accuracy: 0.18 0.3 0.4~0.01*10")
+
+
+def test_a_regression_that_explains_nothing_foretells_the_mean() -> None:
+    noisy = "train/loss: 1150~300*150 ; "
+    assert "not_learning" in alarms(noisy + "val_r2: -0.019*20")
+    assert "not_learning" in alarms("train/loss: 4 9 2.8 1.2~0.4*147 ; dev_r2: -0.4~0.1*20")
+    assert "not_learning" not in alarms(noisy + "val_r2: -0.02>0.05*20")
+    assert "not_learning" not in alarms(noisy + "val_r2: -0.01 0.0 0.01 0.0 0.0")
+
+
+def test_what_was_thrown_to_a_guess_is_blamed_on_the_rate_and_not_on_labels() -> None:
+    thrown = "train/loss: 1900 100 50 20 1.83~0.08*140 ; val/accuracy: 0.18~0.012*12"
+    assert causes(thrown)[0] == "lr_too_high"
+    wild = "train/loss: 4 9 2.8 1.2~0.4*147 ; dev_r2: -0.4~0.1*20 ; lr: 0.9*150"
+    assert causes(wild)[0] == "lr_too_high"

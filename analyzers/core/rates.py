@@ -1,0 +1,32 @@
+"""Questions about the learning rate itself, and about what too high a one leaves behind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .case import Case
+from .clues import Answer
+from .finding import Finding
+
+THROWN = 3.0
+"""Times the loss of a guess among the first values, which no usual initialisation gives."""
+
+
+def thrown_to_a_guess(case: Case) -> Finding | None:
+    """A loss that began far above a guess, and is a guess since: the first steps broke it."""
+    for finding in case.all("not_learning"):
+        if finding.number("at_chance") and finding.number("thrown") >= THROWN:
+            return finding
+    return None
+
+
+def highest_rate(case: Case) -> Answer | None:
+    """The learning rate of the settings, else the highest that was logged."""
+    setting = case.view.settings.learning_rate()
+    if setting is not None and setting.number is not None:
+        return Answer(setting.number, setting.evidence)
+    curve = case.view.curve("lr")
+    if curve is None or len(curve) < 4 or not np.isfinite(curve.bins[4]).all():
+        return None
+    peak = float(np.max(curve.bins[4]))
+    return Answer(peak, curve.remark(f"reaches {peak:.3g}"))
