@@ -41,6 +41,7 @@ class CodeBug(MessageCause):
         "ddp_unused_parameters",
         "rank_failure",
         "suspicious_metric",
+        "nondeterminism",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -54,6 +55,9 @@ class CodeBug(MessageCause):
             yield case.because(silent, _BY_EXIT.get(str(silent.details.get("signal")), 0.25))
         if (odd := _impossible_metric(case)) is not None:
             yield case.because(odd, 0.75)
+        if (parted := _parted_replicas(case)) is not None:
+            # Steps outside of the wrapper, or under no_sync, are the usual way to it.
+            yield case.because(parted, 0.6)
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return
@@ -87,6 +91,19 @@ class CodeBug(MessageCause):
                 expected_impact="both agree and lie between 0 and 1",
                 verify="the metric moves with the loss of the same split",
                 if_it_fails="the metric is right: then it is the loss that measures something else",
+                is_quick=True,
+            )
+            return
+        if _parted_replicas(case) is not None and case.get("exception") is None:
+            yield Fix(
+                addresses=self.id,
+                change="let every rank step on the same gradients: call the wrapped model, leave "
+                "no_sync() before the step, take the same number of batches on all ranks",
+                example="dist.all_reduce(norm, op=dist.ReduceOp.MAX); assert norm == own_norm",
+                expected_impact="the norm of the parameters is the same on all ranks again",
+                verify="log it on each rank for 50 steps: equal to the last digit",
+                if_it_fails="compare the gradients of one step: the first parameter that differs "
+                "is the one that is left out of the exchange",
                 is_quick=True,
             )
             return
@@ -187,6 +204,14 @@ def _silent(case: Case) -> Finding | None:
     return None
 
 
+def _parted_replicas(case: Case) -> Finding | None:
+    """Ranks that should hold the same weights and do not."""
+    for finding in case.all("nondeterminism"):
+        if finding.is_alarm and finding.details.get("kind") == "replicas":
+            return finding
+    return None
+
+
 def _impossible_metric(case: Case) -> Finding | None:
     """A metric that nothing but the code that computes it can bring about."""
     for finding in case.all("suspicious_metric"):
@@ -215,8 +240,11 @@ _DEEPER = (
 
 
 def _sentence(case: Case) -> str:
-    odd = _impossible_metric(case)
-    if odd is not None and case.get(*CodeBug.explains[:-1]) is None:
+    crashes = case.get(*CodeBug.explains[:-2])
+    odd, parted = _impossible_metric(case), _parted_replicas(case)
+    if crashes is None and parted is not None:
+        return f"the ranks do not step on the same gradients: {parted.title}"
+    if crashes is None and odd is not None:
         return f"a metric is computed wrongly: {odd.title}"
     found = case.get(*CodeBug.explains)
     if (silent := _silent(case)) is not None and found in (None, silent, case.get("exception")):
