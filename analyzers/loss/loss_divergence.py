@@ -2,16 +2,22 @@
 
 What it sees: the loss of the last windows far above the best that it had reached, more than
     chance and more than a tenth, and still there at the end of the log; a jump and a slow climb
-    alike. Learning-rate cycles and objectives that are not meant to fall are left alone.
+    alike; a loss that was thrown up by the first steps and never came back to its first value.
+    Learning-rate cycles and objectives that are not meant to fall are left alone, but for value
+    estimates that grow by orders of magnitude while the reward does not.
 Why it matters: every further step makes the model worse than the best checkpoint.
 Fires on:
     train/loss: 4>1~0.03*300 1>3~0.05*150
     train/loss: 4>1~0.03*300 9 20 80 300 900 2000*60
     train/loss: 4>1~0.03*150 1>2~0.05*30 2>8~0.2*30 8>40~2*30 40>200~8*30 200>1000~40*30
+    train/loss: 115 490 470 300 280>180~40*60 170~20*20
+    train/loss: 0.01 0.02 0.01>4*8 4>3e5*80 ; q_mean: 0.1 0.3 0.5>80*8 80>9e3*80 ; reward: -0.5*90
     train/loss: 3.76 1.9 0.9 0.5 0.3 0.2 0.16 0.19 0.24 0.31
 Stays quiet:
     train/loss: 4>1~0.03*300 1~0.03*300
     train/loss: 4>1~0.4*400 1~0.4*200
+    train/loss: 0.5 1.3 1.1~0.3*120
+    train/loss: 0.01 0.02>30*80 ; q_mean: 0.1 0.3>90*80 ; reward: -0.5>9*90
     train/loss: 4>1~0.03*300 9 5 3 2 1.2 1~0.03*200
 Try next: go back to the checkpoint before the onset; lower the learning rate; look at what
     changed at the onset.
@@ -35,6 +41,8 @@ from ..core.hinge import is_raised, rise_begins
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import FEW, Shape, shape_of
+from .runaway_values import runaway_values
+from .thrown import thrown_at_start
 
 
 @analyzer
@@ -55,14 +63,19 @@ class LossDivergence:
     """Below this share of the first level a run has converged: only absolute rises count."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
-        """Judge the primary loss."""
+        """Judge the primary loss; of agents, whether their estimates run away."""
         curve = view.curve("train/loss")
+        if not view.facts.is_monotone:
+            yield from runaway_values(view, self.id)
         if curve is None or curve.is_interleaved or not view.facts.is_monotone:
             return
         shape = shape_of(curve)
-        if shape is None or not self._has_risen(view, curve, shape):
+        if shape is None:
             return
-        yield self._report(view, curve, shape)
+        if self._has_risen(view, curve, shape):
+            yield self._report(view, curve, shape)
+        else:
+            yield from thrown_at_start(view, curve, shape, self.id)
 
     def _has_risen(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         levels = shape.levels

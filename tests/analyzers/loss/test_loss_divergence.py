@@ -99,3 +99,15 @@ def test_a_thousand_times_the_loss_is_the_same_divergence() -> None:
     large = found("train/loss: 4000>1000~30*300 1000>3000~50*150", "loss_divergence")
     assert small.first_step == large.first_step
     assert small.severity is large.severity
+
+
+def test_value_estimates_that_grow_without_reward_run_away() -> None:
+    grown = "train/loss: 0.01 0.02 0.01>4*8 4>3e5*80 ; q_mean: 0.1 0.3 0.5>80*8 80>9e3*80 ; "
+    assert "loss_divergence" in alarms(grown + "reward: -0.5~0.02*90")
+    assert "loss_divergence" not in alarms(grown + "reward: -0.5>9~0.2*90")
+
+
+def test_a_loss_that_never_comes_back_to_its_first_value_has_diverged() -> None:
+    assert "loss_divergence" in alarms("train/loss: 115 490 470 300 280>180~40*60 170~20*20")
+    assert "loss_divergence" not in alarms("train/loss: 115 490 470 300 280>60~20*60 50~10*20")
+    assert "loss_divergence" not in alarms("train/loss: 0.5 1.3 1.1~0.3*120")

@@ -1,0 +1,43 @@
+"""A loss that the first steps threw up, and that never came back to where it began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Finding, Severity
+from ..core.view import RunView
+from .levels import Shape, begins_at_start
+
+_LEAST = 40
+_UP = 2.5
+"""Times its first value that the loss reaches at once,"""
+_DOWN = 0.7
+"""of which it has lost this share since: what scatters about one level was not thrown."""
+
+
+def thrown_at_start(view: RunView, curve: Curve, shape: Shape, identity: str) -> Iterator[Finding]:
+    """All the work since went into repairing the first steps, and has not repaired them."""
+    if len(curve) < _LEAST or view.facts.objective or not begins_at_start(curve):
+        return
+    first = float(curve.y[0])
+    early = curve.y[1 : 1 + max(3, len(curve) // 20)]
+    if not 0 < first < np.inf or not np.isfinite(early).all():
+        return
+    highest, now = float(np.median(early)), float(np.median(shape.levels[-3:]))
+    if highest < _UP * first or now > _DOWN * highest or float(np.min(shape.levels)) <= first:
+        return
+    yield Finding(
+        id=identity,
+        title=f"{curve.name} was {first:.4g}, rose to {highest:.4g} within the first steps and is "
+        f"{now:.4g} at {curve.axis_name} {curve.x[-1]:.10g}: never back where it began",
+        severity=Severity.CRITICAL,
+        confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+        basis=Basis.OBSERVATION,
+        evidence=(curve.evidence(0, 4), curve.evidence(len(curve) - 1)),
+        first_step=curve.step(1),
+        details={"position": 1, "from": first, "to": now, "worthless": 1.0, "from_start": 1.0},
+    )
