@@ -17,6 +17,7 @@ Fires on:
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
     train/loss: 2>0.5~0.01*60 ; val_dice: 1.9 1.95 1.96
     train/loss: 1.4>0.01*13 ; train/accuracy: 0.25*13 ; val/loss: 1.2>0.02*13
+    train/loss: 1.1>0.6*10 ; train_acc: 0.5>0.7*10 ; val/loss: 1.5~0.1*10 ; val_acc: 0.24~0.02*10
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
 Stays quiet:
     train/loss: 6.9>6.2~0.01*60 ; accuracy: 0.1>1.4~0.02*60
@@ -49,6 +50,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .contradictions import contradictions
 from .levels import Shape, begins_at_start, level_at, shape_of
+from .memorised import began_together, guessing_validation
 from .outcomes import as_fraction, binned_fraction, chance_loss, classes
 
 
@@ -73,7 +75,7 @@ class SuspiciousMetric:
         """Ranges, then agreement."""
         yield from self._out_of_range(view)
         yield from self._bottomless(view)
-        yield from self._bad_from_the_start(view)
+        yield from list(self._bad_from_the_start(view)) or guessing_validation(view, self.id)
         squashed = list(self._double_softmax(view)) or list(self._too_right(view))
         yield from squashed
         yield from self._wild_start(view)
@@ -164,6 +166,8 @@ class SuspiciousMetric:
         lowest = float(np.min(val.y))
         never_good = lowest > 0.75 * shape.first and lowest > 3 * shape.last
         is_lost = learned and never_good and self._was_apart_early(train, val, shape.first)
+        if began_together(train, val):
+            return  # it got worse as training got better: it memorises
         if not is_lost and not self._is_always_apart(train, val, shape):
             return
         evidence: list[Evidence] = [val.evidence(0, len(val) - 1), train.evidence(len(train) - 1)]
