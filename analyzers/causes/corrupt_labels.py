@@ -23,7 +23,7 @@ from ..core.clues import (
     usual_rate,
 )
 from ..core.finding import Basis
-from ..core.rates import highest_rate, thrown_to_a_guess
+from ..core.rates import highest_rate, overwhelming_decay, thrown_to_a_guess
 from ..core.registry import cause
 from ..gradients.shares import measured
 from ..loss.outcomes import unlearned
@@ -87,6 +87,10 @@ class CorruptLabels:
         elif rate is not None and rate.value >= FAR * usual_rate(case):
             # So large a step throws away what right labels teach.
             yield Clue(-0.4, rate.evidence)
+        pull = overwhelming_decay(case)
+        if pull is not None:
+            # Weights that are drawn to 0 give a guess, whatever the labels say.
+            yield Clue(-0.5, pull)
         thrown = thrown_to_a_guess(case)
         if thrown is not None:
             yield case.because(thrown, -0.5)

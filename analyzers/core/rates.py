@@ -6,7 +6,7 @@ import numpy as np
 
 from .case import Case
 from .clues import Answer
-from .finding import Finding
+from .finding import Evidence, Finding
 
 THROWN = 3.0
 """Times the loss of a guess among the first values, which no usual initialisation gives."""
@@ -18,6 +18,16 @@ def thrown_to_a_guess(case: Case) -> Finding | None:
         if finding.number("at_chance") and finding.number("thrown") >= THROWN:
             return finding
     return None
+
+
+def overwhelming_decay(case: Case) -> Evidence | None:
+    """A pull of the weights towards 0 that no usual gradient holds against."""
+    decay, optimizer = case.setting("weight_decay"), case.setting("optimizer")
+    if decay is None or decay.number is None:
+        return None
+    # Decoupled from the gradient, as AdamW does it, a tenth is usual.
+    is_coupled = optimizer is not None and optimizer.text in ("sgd", "adam", "rmsprop")
+    return decay.evidence if decay.number >= (0.05 if is_coupled else 0.5) else None
 
 
 def highest_rate(case: Case) -> Answer | None:

@@ -322,3 +322,22 @@ def test_a_spike_behind_a_steep_beginning_is_seen() -> None:
     told = judged(train__loss=[*loss, 0.14, 0.06, 0.03, *level(0.01, 40, 0.4)])
     spikes = [f for f in told.findings if f.id == "loss_spike" and f.is_alarm]
     assert [f.first_step for f in spikes] == [70]
+
+
+def test_spikes_that_come_again_and_again_are_not_blamed_on_one_batch() -> None:
+    loss = level(0.8, 240, 0.1)
+    for at in (70, 120, 190):
+        loss[at : at + 4] = [9.0, 6.0, 4.0, 2.0]
+    assert best(judged(train__loss=loss)) == "lr_too_high"
+
+
+def test_a_decay_that_draws_all_weights_to_zero_is_blamed_before_the_labels() -> None:
+    curves = {
+        "train/loss": level(1.386, 160, 0.004),
+        "grad_norm": level(0.1, 160, 0.3),
+        "val_acc": level(0.25, 160, 0.05),
+    }
+    pulled = {"optimizer": "sgd", "lr": 0.05, "weight_decay": 0.5}
+    assert best(diagnose(make_run(curves, config=pulled))) in ("bad_config", "undercapacity")
+    usual = {"optimizer": "sgd", "lr": 0.05, "weight_decay": 1e-4}
+    assert best(diagnose(make_run(curves, config=usual))) == "corrupt_labels"
