@@ -341,3 +341,11 @@ def test_no_series_breaks_an_analyzer(
 @pytest.mark.parametrize("identity", MINE)
 def test_a_calm_run_is_left_alone(identity: str) -> None:
     assert found(identity, CALM.format(300)) == []
+
+
+def test_not_one_activation_is_dead_whatever_the_last_bias_learns() -> None:
+    from tests.analyzers.loss.judging import alarms
+
+    learns = "train/loss: 37>0.09*20 0.085~0.004*40"
+    assert "dead_units" in alarms(f"act_zero: 1*60 ; {learns}")
+    assert "dead_units" not in alarms(f"act_zero: 0.9995~0.0001*60 ; {learns}")
