@@ -59,7 +59,10 @@ class CorruptLabels:
             for more in flat.evidence[1:]:
                 yield Clue(0.12, more)
         for finding in case.all("underfitting", "plateau"):
-            if finding.is_alarm:
+            if finding.is_alarm and finding.number("all_wrong"):
+                # It has learned how answers look, and not one that fits its input.
+                yield case.because(finding, 0.65)
+            elif finding.is_alarm:
                 yield case.because(finding, 0.5 if finding.number("at_once") else 0.3)
         limited = case.get("underfitting")
         if limited is not None and limited.number("validation") > limited.number("accuracy") + 0.1:

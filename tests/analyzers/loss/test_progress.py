@@ -95,3 +95,12 @@ def test_what_was_thrown_to_a_guess_is_blamed_on_the_rate_and_not_on_labels() ->
     assert causes(thrown)[0] == "lr_too_high"
     wild = "train/loss: 4 9 2.8 1.2~0.4*147 ; dev_r2: -0.4~0.1*20 ; lr: 0.9*150"
     assert causes(wild)[0] == "lr_too_high"
+
+
+def test_a_flat_loss_with_nothing_but_errors_is_stuck_once_the_rate_has_decayed() -> None:
+    flat = "train/loss: 74>9~0.5*40 9~0.5*60 ; val_ter: 0.98 1 1 1 ; lr: "
+    assert "plateau" in alarms(flat + "0.0005*40 0.0005>1e-8*60")
+    assert causes(flat + "0.0005*40 0.0005>1e-8*60")[0] == "corrupt_labels"
+    assert "plateau" not in alarms(flat + "0.0005*100")
+    learns = flat.replace("0.98 1 1 1", "1 0.9 0.6 0.4")
+    assert "plateau" not in alarms(learns + "0.0005*40 0.0005>1e-8*60")
