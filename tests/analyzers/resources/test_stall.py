@@ -133,3 +133,12 @@ def test_an_announced_pause_is_no_stall(line: str) -> None:
 def test_a_restart_in_between_is_no_stall() -> None:
     later = stamped([40_000.0] + [10.0] * 40)
     assert found(read_log(stamped([10.0] * 40) + later), "stall") == []
+
+
+def test_times_of_day_do_not_make_a_log_a_copy_of_an_old_one(tmp_path: Path) -> None:
+    clock = "".join(
+        f"[12:{20 + step // 6:02d}:{10 * (step % 6):02d}] {step}/500 loss {2 - step / 100:.3f}\n"
+        for step in range(1, 60)
+    )
+    (finding,) = silent_for(14_400, clock, tmp_path, planned=500)
+    assert finding.is_alarm
