@@ -12,6 +12,7 @@ Fires on:
     train/loss: 2.3>0.1~0.01*300 ; val/loss: 2.4 2.5 2.45 2.5 2.4 2.45
     train/loss: 2.3>1.48*200 1.465*200 ; accuracy: 0.2>0.99*40 ; config: num_classes=10
     train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
+    train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.6 1.504*10 ; val_acc: 0.77*12
     train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
@@ -20,6 +21,7 @@ Fires on:
     train/loss: 1.1>0.6*10 ; train_acc: 0.5>0.7*10 ; val/loss: 1.5~0.1*10 ; val_acc: 0.24~0.02*10
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
 Stays quiet:
+    train/loss: 2.08>0.9*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.1 0.85*10 ; val_acc: 0.77*12
     train/loss: 6.9>6.2~0.01*60 ; accuracy: 0.1>1.4~0.02*60
     train/loss: 0.08>0.001*13 ; train/accuracy: 0.25*13
     train/loss: 0.69>0.33*20 ; train/accuracy: 0.9*20
@@ -52,6 +54,7 @@ from .contradictions import contradictions
 from .levels import Shape, begins_at_start, level_at, shape_of
 from .memorised import began_together, guessing_validation
 from .outcomes import as_fraction, binned_fraction, chance_loss, classes
+from .squashed import softmax_twice
 
 
 @analyzer
@@ -77,6 +80,9 @@ class SuspiciousMetric:
         yield from self._bottomless(view)
         yield from list(self._bad_from_the_start(view)) or guessing_validation(view, self.id)
         squashed = list(self._double_softmax(view)) or list(self._too_right(view))
+        known = classes(view) or self._classes_by_start(view)
+        if not squashed and known is not None:
+            squashed = list(softmax_twice(view, known, self.id))
         yield from squashed
         yield from self._wild_start(view)
         yield from self._too_good(view)

@@ -145,3 +145,12 @@ def test_a_loss_in_another_unit_and_sequences_do_not_contradict_their_accuracy()
     assert "suspicious_metric" not in alarms("train/loss: 8e-4>2e-4*20 ; train_acc: 0.85>0.94*20")
     assert "suspicious_metric" not in alarms("train/loss: 3>0.1*20 ; train_acc: 0.01>0.4*20")
     assert "suspicious_metric" not in alarms("train/loss: 6.9>6*40 ; train_acc: 0.1>1.6*40")
+
+
+def test_a_fixed_sum_of_loss_and_accuracy_is_a_softmax_applied_twice() -> None:
+    train = "train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; "
+    twice = train + "val/loss: 1.9 1.6 1.554 1.531 1.514 1.517 1.515 1.503 1.5 1.503 ; "
+    right = "val_acc: 0.45 0.7 0.73 0.76 0.76 0.766 0.758 0.771 0.779 0.766"
+    assert found(twice + right, "suspicious_metric").details["kind"] == "double_softmax"
+    once = train + "val/loss: 1.9 1.2 1.0 0.9 0.85 0.83 0.8 0.79 0.78 0.78 ; "
+    assert "suspicious_metric" not in ids(once + right)
