@@ -1,4 +1,4 @@
-"""A loss that the first steps threw up, and that never came back to where it began."""
+"""A loss that the first steps threw up, and that came back late or not at all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.view import RunView
 from .levels import Shape, begins_at_start
 
-_LEAST = 40
+_LEAST = 24
 _UP = 2.5
 """Times its first value that the loss reaches at once,"""
 _DOWN = 0.7
 """of which it has lost this share since: what scatters about one level was not thrown."""
+
+_LONG = 0.3
+"""Share of the run for which it stays above its first value."""
 
 
 def thrown_at_start(view: RunView, curve: Curve, shape: Shape, identity: str) -> Iterator[Finding]:
@@ -28,16 +31,29 @@ def thrown_at_start(view: RunView, curve: Curve, shape: Shape, identity: str) ->
     if not 0 < first < np.inf or not np.isfinite(early).all():
         return
     highest, now = float(np.median(early)), float(np.median(shape.levels[-3:]))
-    if highest < _UP * first or now > _DOWN * highest or float(np.min(shape.levels)) <= first:
+    above = shape.levels > first
+    back = len(above) if above.all() else int(np.argmin(above[3:])) + 3
+    # A climb that takes a while is one, too, if it stays up for long.
+    highest = max(highest, float(np.median(shape.levels[: max(3, back // 2)])))
+    if highest < _UP * first or now > _DOWN * highest or back < _LONG * len(above):
         return
+    is_lost = back == len(above)
+    until = curve.x[-1] if is_lost else shape.starts[back]
+    course = "never back where it began" if is_lost else "so long was it above where it began"
     yield Finding(
         id=identity,
         title=f"{curve.name} was {first:.4g}, rose to {highest:.4g} within the first steps and is "
-        f"{now:.4g} at {curve.axis_name} {curve.x[-1]:.10g}: never back where it began",
-        severity=Severity.CRITICAL,
+        f"{now if is_lost else first:.4g} at {curve.axis_name} {until:.10g}: {course}",
+        severity=Severity.CRITICAL if is_lost else Severity.WARNING,
         confidence=finding_confidence(Basis.OBSERVATION, 0.85),
         basis=Basis.OBSERVATION,
         evidence=(curve.evidence(0, 4), curve.evidence(len(curve) - 1)),
         first_step=curve.step(1),
-        details={"position": 1, "from": first, "to": now, "worthless": 1.0, "from_start": 1.0},
+        details={
+            "position": 1,
+            "from": first,
+            "to": now,
+            "worthless": float(is_lost),
+            "from_start": 1.0,
+        },
     )

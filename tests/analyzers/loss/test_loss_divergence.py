@@ -11,7 +11,7 @@ from mltd.analyzers.loss.loss_divergence import LossDivergence
 from mltd.runs.harvest import Floats
 from tests.analyzers.made import make_run
 
-from .judging import alarms, found
+from .judging import alarms, causes, found
 
 
 def test_a_jump_that_stays_begins_where_it_jumped() -> None:
@@ -109,5 +109,12 @@ def test_value_estimates_that_grow_without_reward_run_away() -> None:
 
 def test_a_loss_that_never_comes_back_to_its_first_value_has_diverged() -> None:
     assert "loss_divergence" in alarms("train/loss: 115 490 470 300 280>180~40*60 170~20*20")
-    assert "loss_divergence" not in alarms("train/loss: 115 490 470 300 280>60~20*60 50~10*20")
+    assert "loss_divergence" not in alarms("train/loss: 115 490 470 300 200>60~9*12 50~9*68")
     assert "loss_divergence" not in alarms("train/loss: 0.5 1.3 1.1~0.3*120")
+
+
+def test_a_loss_that_comes_back_only_when_the_rate_has_decayed_was_thrown() -> None:
+    thrown = "train/loss: 4.6 5.7 9 12>30~2*8 30>9~2*12 6 4 3.3~0.1*20"
+    assert "loss_divergence" in alarms(thrown)
+    assert causes(thrown)[0] == "lr_too_high"
+    assert "loss_divergence" not in alarms("train/loss: 4.6 9 12 9 6 4 3.3~0.1*44")
