@@ -103,7 +103,8 @@ def _few_modes(modes: Curve) -> Iterator[Sign]:
     most = float(levels.max())
     end = ending(modes, lambda v: (v <= 1.0) | (v <= 0.5 * most), 3, 0.25)
     later = levels[len(levels) // 2 :]
-    if len(levels) >= _ENOUGH_TO_SPREAD and float(np.median(later)) <= 1.0:
+    is_poor = len(levels) >= _ENOUGH_TO_SPREAD and float(np.median(later)) <= 1.0
+    if is_poor and (end is None or most < 1):
         # It may jump from one to another; seldom has it two.
         half = len(modes) // 2
         end = Ending(half, len(modes) - half, 0.5, float(np.median(later)))
@@ -176,7 +177,9 @@ def _policy(view: RunView) -> Iterator[Sign]:
     # What a policy is certain of may be right: it rose while the entropy fell, and stays there.
     first = float(np.nanmedian(reward.y[:2]))
     has_won = now - first > max(8.0 * reward.noise, 0.5 * span) and now >= best - 0.15 * span
-    if not has_lost and (has_won or not (is_early and is_stuck)):
+    # Certain after a few updates, without any gradient since: whatever it earns was not learned.
+    is_dead = end.start <= max(3, len(entropy) // 100) and _has_no_gradient(view, end.start)
+    if not has_lost and not is_dead and (has_won or not (is_early and is_stuck)):
         return
     yield Sign(
         "policy",
@@ -192,6 +195,13 @@ def _policy(view: RunView) -> Iterator[Sign]:
         entropy.step(end.start),
         {"entropy": end.level, "gained": gained},
     )
+
+
+def _has_no_gradient(view: RunView, start: int) -> bool:
+    norm = view.curve("grad_norm")
+    if norm is None or len(norm) < start + 20:
+        return False
+    return float(np.mean(norm.y[start + 3 :] == 0.0)) > 0.8
 
 
 def _latent(view: RunView) -> Iterator[Sign]:

@@ -37,3 +37,9 @@ def test_a_generator_that_jumps_between_single_modes_has_collapsed() -> None:
 
 def test_a_certain_policy_with_a_reward_that_never_moved_has_collapsed() -> None:
     assert "mode_collapse" in alarms("entropy: 1.4 0.9 0.4 0.1 0*60 ; reward: -0.6*64")
+
+
+def test_a_policy_that_is_certain_at_once_and_gets_no_gradient_has_collapsed() -> None:
+    certain = "entropy: 1.1 0.02 0*98 ; reward: -6 2 -2 -4 -1>4~2*96 ; grad_norm: 0.2 "
+    assert "mode_collapse" in alarms(certain + "0.02 0*98")
+    assert "mode_collapse" not in alarms(certain + "0.2~0.05*99")
