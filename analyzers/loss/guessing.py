@@ -55,8 +55,10 @@ def guessing(view: RunView, loss: Curve, share: float = 0.5) -> Guessing | None:
         if measured is None or len(measured) < 3:
             continue
         hits = _level(binned_fraction(measured), share)
-        if hits is None or abs(hits * classes - 1.0) > _HITS:
+        if hits is None or hits * classes - 1.0 > _HITS:
             return None
+        if hits * classes - 1.0 < -_HITS:
+            continue  # batches of one class are mostly all wrong
         return Guessing(classes, measured.evidence(len(measured) - 1))
     return None
 

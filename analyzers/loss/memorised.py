@@ -33,10 +33,10 @@ def has_memorised(view: RunView) -> bool:
     return _end(fitted) >= _BY_HEART and _end(fitted) - _end(measured) >= _FAR_BELOW
 
 
-def was_never_right(view: RunView, val_loss: Curve) -> bool:
+def was_never_right(view: RunView, val_loss: Curve | None) -> bool:
     """Validation began at the loss and the accuracy of a guess, and never got above either."""
     pair = _both(view)
-    first = float(val_loss.y[0]) if len(val_loss) else math.nan
+    first = float(val_loss.y[0]) if val_loss is not None and len(val_loss) else math.nan
     if pair is None or not 0.5 < first < 7.0:
         return False
     _, (_, measured) = pair

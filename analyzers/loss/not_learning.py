@@ -46,6 +46,7 @@ from .explained import explains_nothing
 from .exploring import still_exploring
 from .guessing import Guessing, guessing, never_hit
 from .levels import Shape, begins_at_start, is_too_coarse, is_warming_up, shape_of
+from .memorised import was_never_right
 from .outcomes import (
     accuracy,
     as_fraction,
@@ -99,10 +100,15 @@ class NotLearning:
         if shape is None or is_fine_tuning(view):
             return
         known = chance_loss(view)
-        seen = guessing(view, curve) if known is None else None
+        seen = guessing(view, curve)
+        if seen is not None and known is not None and abs(seen.loss - known) > 1e-6:
+            seen = None
         guess = seen.loss if seen is not None else known
         # From a wild beginning down to a guess is no progress.
-        only_guessed = seen is not None and never_hit(view, seen, shape.best)
+        only_guessed = seen is not None and (
+            never_hit(view, seen, shape.best)
+            or (self._validation_is_flat(view) and was_never_right(view, view.curve("val/loss")))
+        )
         if is_improving(view) and not only_guessed:
             return
         if not self._had_its_chance(view, curve, self.least_seen if seen else self.least_points):

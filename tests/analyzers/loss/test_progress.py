@@ -104,3 +104,14 @@ def test_a_flat_loss_with_nothing_but_errors_is_stuck_once_the_rate_has_decayed(
     assert "plateau" not in alarms(flat + "0.0005*100")
     learns = flat.replace("0.98 1 1 1", "1 0.9 0.6 0.4")
     assert "plateau" not in alarms(learns + "0.0005*40 0.0005>1e-8*60")
+
+
+def test_batches_of_one_class_do_not_hide_that_validation_is_guessed() -> None:
+    ordered = (
+        "train/loss: 2.3 2.0 1.7 1.5 1.5 2.8 2.3 2.07~0.05*200 ; "
+        "acc: 0 0.1 1*8 0*150 0.4 1*6 0.7 0*46 ; "
+        "val/loss: 2.083~0.001*12 ; val_acc: 0.1055*12"
+    )
+    assert "not_learning" in alarms(ordered)
+    assert "not_learning" in alarms(f"{ordered} ; config: num_classes=8")
+    assert causes(ordered)[0] == "data_pipeline_change"
