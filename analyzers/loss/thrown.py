@@ -18,6 +18,7 @@ _UP = 2.5
 _DOWN = 0.7
 """of which it has lost this share since: what scatters about one level was not thrown."""
 
+_STEPS = 100.0
 _LONG = 0.3
 """Share of the run for which it stays above its first value."""
 
@@ -26,6 +27,8 @@ def thrown_at_start(view: RunView, curve: Curve, shape: Shape, identity: str) ->
     """All the work since went into repairing the first steps, and has not repaired them."""
     if len(curve) < _LEAST or view.facts.objective or not begins_at_start(curve):
         return
+    if curve.axis_name == "step" and float(curve.x[-1] - curve.x[0]) < _STEPS:
+        return  # the first steps of a long run go up and down
     first = float(curve.y[0])
     early = curve.y[1 : 1 + max(3, len(curve) // 20)]
     if not 0 < first < np.inf or not np.isfinite(early).all():

@@ -108,13 +108,15 @@ def test_value_estimates_that_grow_without_reward_run_away() -> None:
 
 
 def test_a_loss_that_never_comes_back_to_its_first_value_has_diverged() -> None:
-    assert "loss_divergence" in alarms("train/loss: 115 490 470 300 280>180~40*60 170~20*20")
-    assert "loss_divergence" not in alarms("train/loss: 115 490 470 300 200>60~9*12 50~9*68")
+    assert "loss_divergence" in alarms("train/loss: 115 490 470 300 280>180~40*80 170~20*30")
+    assert "loss_divergence" not in alarms("train/loss: 115 490 470 300 200>60~9*12 50~9*98")
     assert "loss_divergence" not in alarms("train/loss: 0.5 1.3 1.1~0.3*120")
 
 
 def test_a_loss_that_comes_back_only_when_the_rate_has_decayed_was_thrown() -> None:
-    thrown = "train/loss: 4.6 5.7 9 12>30~2*8 30>9~2*12 6 4 3.3~0.1*20"
+    thrown = "train/loss: 4.6 5.7 9 12>30~2*20 30>9~2*30 6 4 3.3~0.1*60"
     assert "loss_divergence" in alarms(thrown)
     assert causes(thrown)[0] == "lr_too_high"
-    assert "loss_divergence" not in alarms("train/loss: 4.6 9 12 9 6 4 3.3~0.1*44")
+    assert "loss_divergence" not in alarms("train/loss: 4.6 9 12 9 6 4 3.3~0.1*120")
+    begun = "train/loss: 12.4 40 41 38 30 20>11~1*10 10~1*20"
+    assert "loss_divergence" not in alarms(begun)
