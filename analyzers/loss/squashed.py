@@ -34,7 +34,12 @@ def softmax_twice(view: RunView, known: float, identity: str) -> Iterator[Findin
         return
     total = math.log(math.e + known - 1.0)
     is_sum = float(np.max(np.abs(costs + hits - total))) < _NEAR
-    if len(costs) < _LEAST or not is_sum or float(np.min(hits)) < _RIGHT:
+    if (
+        len(costs) < _LEAST
+        or not is_sum
+        or float(np.min(hits)) < _RIGHT
+        or float(np.max(hits)) > 1.0
+    ):
         return
     yield Finding(
         id=identity,

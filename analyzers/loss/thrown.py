@@ -18,6 +18,8 @@ _UP = 2.5
 _DOWN = 0.7
 """of which it has lost this share since: what scatters about one level was not thrown."""
 
+_MOST_NOISE = 0.5
+"""Jitter as a share of the level."""
 _STEPS = 100.0
 _LONG = 0.3
 """Share of the run for which it stays above its first value."""
@@ -34,6 +36,8 @@ def thrown_at_start(view: RunView, curve: Curve, shape: Shape, identity: str) ->
     if not 0 < first < np.inf or not np.isfinite(early).all():
         return
     highest, now = float(np.median(early)), float(np.median(shape.levels[-3:]))
+    if curve.noise > _MOST_NOISE * abs(now):
+        return  # the first value may be low by chance
     above = shape.levels > first
     back = len(above) if above.all() else int(np.argmin(above[3:])) + 3
     # A climb that takes a while is one, too, if it stays up for long.

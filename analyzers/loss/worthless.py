@@ -23,12 +23,13 @@ def all_wrong(view: RunView) -> Curve | None:
         return None
     for curve in view.all_curves():
         bare = (curve.series.role or "").rpartition("/")[2]
-        if bare != "error_rate" and not _RATES & set(normalise(curve.name).split()):
+        # Elsewhere in a name, `per` is a word like any other.
+        if bare != "error_rate" and normalise(curve.name).rpartition(" ")[2] not in _RATES:
             continue
         means = curve.bins[2]
         if len(curve) < _LEAST or not np.isfinite(means).all():
             continue
         scale = 100.0 if float(np.max(means)) > 2.0 else 1.0
-        if float(np.min(means)) >= _ALL * scale:
+        if _ALL * scale <= float(np.min(means)) and float(np.max(means)) <= 1.5 * scale:
             return curve
     return None

@@ -118,5 +118,7 @@ def test_a_loss_that_comes_back_only_when_the_rate_has_decayed_was_thrown() -> N
     assert "loss_divergence" in alarms(thrown)
     assert causes(thrown)[0] == "lr_too_high"
     assert "loss_divergence" not in alarms("train/loss: 4.6 9 12 9 6 4 3.3~0.1*120")
+    scattered = "train/loss: 0.004 0.9 0.2 1.4 0.8 0.5 0.3~0.4*240"
+    assert "loss_divergence" not in alarms(scattered)
     begun = "train/loss: 12.4 40 41 38 30 20>11~1*10 10~1*20"
     assert "loss_divergence" not in alarms(begun)

@@ -102,6 +102,8 @@ def test_a_flat_loss_with_nothing_but_errors_is_stuck_once_the_rate_has_decayed(
     assert "plateau" in alarms(flat + "0.0005*40 0.0005>1e-8*60")
     assert causes(flat + "0.0005*40 0.0005>1e-8*60")[0] == "corrupt_labels"
     assert "plateau" not in alarms(flat + "0.0005*100")
+    speed = flat.replace("val_ter: 0.98 1 1 1", "samples_per_second: 3800~50*20")
+    assert "plateau" not in alarms(speed + "0.0005*40 0.0005>1e-8*60")
     learns = flat.replace("0.98 1 1 1", "1 0.9 0.6 0.4")
     assert "plateau" not in alarms(learns + "0.0005*40 0.0005>1e-8*60")
 

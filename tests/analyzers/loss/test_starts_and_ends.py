@@ -139,6 +139,10 @@ def test_an_accuracy_that_contradicts_its_loss_is_a_fault_of_the_code() -> None:
     assert causes(stuck)[0] == "code_bug"
     doubled = "train/loss: 1.1>0.1~0.01*60 ; acc: 0.6>1.45~0.02*60 ; val_acc: 0.98>1.46*12"
     assert causes(doubled)[0] == "code_bug"
+    low = (
+        "train/loss: 1.1>0.1~0.01*60 ; acc: 0.3>1.45~0.02*60 ; val/loss: 0.09*12 ; val_acc: 1.46*12"
+    )
+    assert causes(low)[0] == "code_bug"
 
 
 def test_a_loss_in_another_unit_and_sequences_do_not_contradict_their_accuracy() -> None:
