@@ -25,6 +25,7 @@ from ..core.clues import (
 )
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..core.shifts import shifted_gradients
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
 from ..loss.ordered import one_class_batches
 
@@ -45,6 +46,7 @@ class DataPipelineChange:
         "resume_discontinuity",
         "exception",
         "dtype_mismatch",
+        "exploding_gradients",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -83,6 +85,11 @@ class DataPipelineChange:
         if shifted is not None and sudden is not None and sudden.value < 1.5:
             yield case.because(shifted, 0.25)
             yield Clue(0.2, sudden.evidence)
+        shift = shifted_gradients(case)
+        if shift is not None:
+            # The scale of what comes in has changed from one step to the next.
+            yield Clue(0.55, shift.evidence)
+            yield case.because(case.all("exploding_gradients")[0], 0.3)
         odd = case.get("lr_anomaly", "resume_discontinuity")
         if odd is not None and odd.id == "lr_anomaly" and odd.is_alarm:
             yield case.because(odd, -0.5)

@@ -43,6 +43,7 @@ from ..core.fixes import (
 )
 from ..core.rates import highest_rate, thrown_to_a_guess
 from ..core.registry import cause
+from ..core.shifts import shifted_gradients
 from ..core.sudden import leap_before, sudden_break
 from ..loss.outcomes import peak_rate, unlearned
 
@@ -163,6 +164,10 @@ class LearningRateTooHigh:
         boundary = restart_near(case, step)
         if boundary is not None:
             yield Clue(-0.5, boundary)
+        shift = shifted_gradients(case)
+        if shift is not None:
+            # Steps that are too large make them grow; they do not lift them to a new level.
+            yield Clue(-0.5, shift.evidence)
         if step is not None:
             loss = case.view.curve("train/loss")
             reach = 5 * loss.spacing if loss is not None else 5.0
