@@ -23,7 +23,12 @@ from ..core.clues import (
     usual_rate,
 )
 from ..core.finding import Basis
-from ..core.rates import highest_rate, overwhelming_decay, thrown_to_a_guess
+from ..core.rates import (
+    creeping_validation,
+    highest_rate,
+    overwhelming_decay,
+    thrown_to_a_guess,
+)
 from ..core.registry import cause
 from ..gradients.shares import measured
 from ..loss.outcomes import unlearned
@@ -94,6 +99,10 @@ class CorruptLabels:
         if pull is not None:
             # Weights that are drawn to 0 give a guess, whatever the labels say.
             yield Clue(-0.5, pull)
+        creeping = creeping_validation(case)
+        if creeping is not None and flat is not None:
+            # What is learned holds on other data: the labels do say something.
+            yield Clue(-0.6, creeping)
         thrown = thrown_to_a_guess(case)
         if thrown is not None:
             yield case.because(thrown, -0.5)

@@ -40,3 +40,22 @@ def highest_rate(case: Case) -> Answer | None:
         return None
     peak = float(np.max(curve.bins[4]))
     return Answer(peak, curve.remark(f"reaches {peak:.3g}"))
+
+
+def creeping_validation(case: Case) -> Evidence | None:
+    """A validation loss that is lower at each evaluation, by next to nothing.
+
+    Labels that say nothing about their inputs cannot bring that about; steps that are too small,
+    or that reach too little of the model, do.
+    """
+    val = case.view.curve("val/loss")
+    if val is None or len(val) < 6:
+        return None
+    values = val.bins[2]
+    if not np.isfinite(values).all() or float(values[0]) <= 0:
+        return None
+    gained = 1.0 - float(values[-1]) / float(values[0])
+    falls = float(np.mean(np.diff(values) <= 0))
+    if not 0.001 < gained < 0.03 or falls < 0.95:
+        return None
+    return val.evidence(0, len(val) - 1)

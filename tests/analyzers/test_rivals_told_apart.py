@@ -341,3 +341,20 @@ def test_a_decay_that_draws_all_weights_to_zero_is_blamed_before_the_labels() ->
     assert best(diagnose(make_run(curves, config=pulled))) in ("bad_config", "undercapacity")
     usual = {"optimizer": "sgd", "lr": 0.05, "weight_decay": 1e-4}
     assert best(diagnose(make_run(curves, config=usual))) == "corrupt_labels"
+
+
+def test_gradients_lifted_to_a_new_level_at_once_are_those_of_other_data() -> None:
+    loss = [*fall(1.8, 0.2, 100), 40.0, 12.0, 5.0, *level(1.2, 77, 0.4)]
+    norm = level(2.0, 100, 0.2) + level(180.0, 80, 0.4)
+    rate = [0.004 / np.sqrt(1 + step / 20) for step in range(180)]
+    told = judged(train__loss=loss, grad_norm=norm, lr=rate)
+    assert best(told) == "data_pipeline_change"
+
+
+def test_labels_that_teach_a_little_at_every_evaluation_are_not_blamed() -> None:
+    val = [0.6926, 0.6921, 0.6917, 0.6914, 0.6912, 0.6910, 0.6908, 0.6907, 0.6906, 0.6905]
+    run = {"train/loss": level(0.692, 100, 0.004), "grad_norm": level(0.12, 100, 0.3)}
+    quiet = diagnose(make_run({**run, "val/loss": val}))
+    assert best(quiet) != "corrupt_labels"
+    wanders = [0.6926, 0.6931, 0.6924, 0.6935, 0.6922, 0.6933, 0.6930, 0.6925, 0.6934, 0.6929]
+    assert best(diagnose(make_run({**run, "val/loss": wanders}))) == "corrupt_labels"
