@@ -70,7 +70,7 @@ class PoorInitialisation:
         faint = case.get("vanishing_gradients")
         if faint is not None and faint.number("at_first"):
             # Too weak from the very first step, and getting better: what it began with.
-            yield case.because(faint, 0.65)
+            yield case.because(faint, 0.8 if faint.number("from_zero") else 0.65)
         dead = case.get("dead_units")
         if dead is not None and share_of_run(case, dead.first_step) < 0.1:
             yield case.because(dead, 0.2)

@@ -358,3 +358,14 @@ def test_labels_that_teach_a_little_at_every_evaluation_are_not_blamed() -> None
     assert best(quiet) != "corrupt_labels"
     wanders = [0.6926, 0.6931, 0.6924, 0.6935, 0.6922, 0.6933, 0.6930, 0.6925, 0.6934, 0.6929]
     assert best(diagnose(make_run({**run, "val/loss": wanders}))) == "corrupt_labels"
+
+
+def test_gradients_that_begin_at_exactly_zero_come_from_the_initialisation() -> None:
+    slowly = [0.0, 0.0, *np.geomspace(5e-9, 1e-3, 98), *np.geomspace(1e-3, 0.3, 300)]
+    told = judged(
+        train__loss=level(2.303, 200, 0.004) + fall(2.3, 1.9, 200),
+        grad__layer0=[float(value) for value in slowly],
+        grad__layer2=[0.0, *(float(value) for value in np.geomspace(1e-4, 0.3, 399))],
+        grad__layer4=level(0.12, 400, 0.2),
+    )
+    assert best(told) == "poor_init"
