@@ -100,7 +100,8 @@ class LossDivergence:
         slack = 1.0
         if view.facts.is_smoothed(curve):
             slack = 4.0 if is_little or shape.hangs_together else 1.5
-        if shape.errors_of_rise(reference, now) < slack * needed:
+        is_sure = shape.errors_of_rise(reference, now) >= slack * needed
+        if not is_sure and not _is_apart(levels, reference, now):
             return False
         # A level that was there before for as long is how this loss wanders. What grows without
         # end was far lower a moment before; a rise beyond all that was won counts as that much.
@@ -206,6 +207,15 @@ class LossDivergence:
         if curve.y[excursion.start] - excursion.baseline >= 0.6 * reached:
             return excursion.start
         return backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after)
+
+
+def _is_apart(levels: Floats, reference: float, now: float) -> bool:
+    """Noise that came with the rise does not hide it: nothing since is near what was before."""
+    late = levels[-max(5, len(levels) // 3) :]
+    rise = now - reference
+    was_low = int(np.sum(levels[: -len(late)] < reference + 0.25 * rise))
+    is_high = float(np.min(late)) > reference + 0.5 * rise
+    return now > 2.0 * abs(reference) and was_low >= 3 and is_high
 
 
 def _wanders(levels: Floats, middle: float, high: float) -> bool:

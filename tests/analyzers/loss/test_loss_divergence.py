@@ -122,3 +122,9 @@ def test_a_loss_that_comes_back_only_when_the_rate_has_decayed_was_thrown() -> N
     assert "loss_divergence" not in alarms(scattered)
     begun = "train/loss: 12.4 40 41 38 30 20>11~1*10 10~1*20"
     assert "loss_divergence" not in alarms(begun)
+
+
+def test_noise_that_comes_with_the_rise_does_not_hide_it() -> None:
+    noisy = "train/loss: 2.1>1.2~0.05*12 1.2>5~0.3*12 6.5~1.6*40"
+    assert "loss_divergence" in alarms(noisy)
+    assert "loss_divergence" not in alarms("train/loss: 2.1>1.2~0.3*12 1.3~0.5*52")
