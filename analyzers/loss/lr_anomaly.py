@@ -128,8 +128,12 @@ class LearningRateAnomaly:
         up = (after > self.jump * before) & (before > 0) & (after > 0.1 * peak)
         warm = view.facts.warmup_until
         if warm is not None:
-            # A warm-up in few logged points looks like jumps, and is none.
-            up &= curve.x[1:] > warm
+            # A warm-up in few logged points looks like jumps, and is none; after a long level it
+            # is one only if the loss does not mind.
+            late = curve.x[1:] > warm
+            settled = [self._is_settled(rates, p) for p in (np.flatnonzero(up) + 1).tolist()]
+            late[np.flatnonzero(up)] |= np.array(settled, dtype=bool)
+            up &= late
         places = np.flatnonzero(up) + 1
         # The first rise is a warm-up, also where a later jump goes higher.
         falls = np.flatnonzero(np.diff(rates) < 0)
@@ -145,7 +149,8 @@ class LearningRateAnomaly:
         at = int(places[0])
         factor = rates[at] / rates[at - 1]
         hurts = self._loss_reacts(view, curve.step(at))
-        if rates[at - 1] < 0.02 * peak and not hurts:
+        is_warm = warm is not None and curve.x[at] <= warm
+        if (is_warm or rates[at - 1] < 0.02 * peak) and not hurts:
             return  # a warm-up at a constant low rate ends so
         yield Finding(
             id=self.id,
@@ -158,6 +163,12 @@ class LearningRateAnomaly:
             first_step=curve.step(at),
             details={"kind": "jump", "factor": float(factor), "hurts": float(hurts)},
         )
+
+    @staticmethod
+    def _is_settled(rates: np.ndarray[tuple[int], np.dtype[np.float64]], at: int) -> bool:
+        """The rate had stayed at one level for many points."""
+        before = rates[max(0, at - 10) : at]
+        return len(before) == 10 and float(np.ptp(before)) == 0.0
 
     def _is_single(
         self,
@@ -178,6 +189,8 @@ class LearningRateAnomaly:
             return False
         if not np.isfinite(after).all():
             return True
+        if min(len(before), len(after)) >= 10 and np.median(after) > np.max(before[-10:]):
+            return True  # by little, but for good
         spread = 1.4826 * np.median(np.abs(before - np.median(before)))
         return bool(np.max(after) > np.median(before) + 8 * max(spread, 1e-12))
 

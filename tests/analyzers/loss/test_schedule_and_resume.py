@@ -79,3 +79,9 @@ def test_a_warm_up_as_long_as_the_run_is_a_fault_of_the_schedule() -> None:
     assert "lr_anomaly" not in alarms(example.format(2000))
     learns = "train/loss: 1.39>0.8~0.02*125 ; lr: 1e-5>3e-3*125 ; config: max_steps=125"
     assert "lr_anomaly" not in alarms(learns)
+
+
+def test_a_jump_to_a_new_peak_that_hurts_is_no_end_of_a_warm_up() -> None:
+    jump = "lr: 0.0001>0.003*6 0.003*44 0.12*31"
+    assert "lr_anomaly" in alarms(f"train/loss: 4.7>2.5~0.05*50 3.4>2.9~0.1*31 ; {jump}")
+    assert "lr_anomaly" not in alarms(f"train/loss: 4.7>2.5~0.05*50 2.5>2.1~0.05*31 ; {jump}")
