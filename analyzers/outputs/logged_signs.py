@@ -10,7 +10,7 @@ import numpy as np
 from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
-from ..core.finding import Basis, Severity
+from ..core.finding import Basis, Evidence, Severity
 from ..core.view import RunView
 from .endings import ending, smooth_levels
 from .sign import Sign
@@ -55,6 +55,14 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
             # Beside a divergence it is the width of a posterior, which narrows by right.
             left = LITTLE_WITH_LOSS if _is_met(view) else LITTLE_LEFT
             yield from _lost(curve, "representation", left, "all inputs get the same code")
+
+
+def equal_from_the_start(view: RunView) -> Evidence | None:
+    """Codes without any spread at the very first record: nothing has been learned away yet."""
+    for curve in view.all_curves():
+        if _SPREAD.search(normalise(curve.name)) and len(curve) and curve.y[0] == 0.0:
+            return curve.evidence(0)
+    return None
 
 
 def _is_met(view: RunView) -> bool:

@@ -369,3 +369,10 @@ def test_gradients_that_begin_at_exactly_zero_come_from_the_initialisation() -> 
         grad__layer4=level(0.12, 400, 0.2),
     )
     assert best(told) == "poor_init"
+
+
+def test_codes_that_are_equal_at_the_first_step_come_from_the_initialisation() -> None:
+    nothing = [0.0] * 120
+    told = judged(train__loss=[0.4] * 120, grad_norm=nothing, emb_std=nothing)
+    assert best(told) == "poor_init"
+    assert best(judged(train__loss=[0.4] * 120, grad_norm=nothing)) == "frozen_parameters"
