@@ -19,7 +19,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis, Evidence, EvidenceKind
 from ..core.registry import cause
-from ..outputs.statistics_code import OF_A_HEAD, OF_THE_BATCH
+from ..outputs.statistics_code import OF_A_HEAD, OF_THE_BATCH, went_well_before
 
 _ONE = re.compile(r"\[1\s*[,\]]")
 
@@ -48,6 +48,10 @@ class BatchOfOne:
                 yield Clue(-0.5, Evidence(EvidenceKind.LOG, found.evidence[0].ref, code[:200]))
             elif OF_THE_BATCH.search(code):
                 yield Clue(0.3, Evidence(EvidenceKind.LOG, found.evidence[0].ref, code[:200]))
+            late = went_well_before(case, found)
+            if late is not None:
+                # The same line had more elements in every step before.
+                yield Clue(0.6, late)
         batch, samples = case.setting("batch_size"), case.setting("samples")
         if batch is None or not batch.number:
             return

@@ -40,6 +40,8 @@ class CodeBug(MessageCause):
         "dataloader_worker_died",
         "ddp_unused_parameters",
         "rank_failure",
+        "suspicious_metric",
+        "nondeterminism",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -51,6 +53,11 @@ class CodeBug(MessageCause):
         """An exception that nothing else explains; a process that ended without a word."""
         if (silent := _silent(case)) is not None:
             yield case.because(silent, _BY_EXIT.get(str(silent.details.get("signal")), 0.25))
+        if (odd := _impossible_metric(case)) is not None:
+            yield case.because(odd, 0.75)
+        if (parted := _parted_replicas(case)) is not None:
+            # Steps outside of the wrapper, or under no_sync, are the usual way to it.
+            yield case.because(parted, 0.6)
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return
@@ -76,6 +83,31 @@ class CodeBug(MessageCause):
 
     def general_fixes(self, case: Case) -> Iterator[Fix]:
         """Open the line, reproduce it small, go back to what worked."""
+        odd = _impossible_metric(case)
+        if odd is not None and case.get("exception") is None:
+            yield Fix(
+                addresses=self.id,
+                change="compute the metric by hand on one batch, next to the code that logs it",
+                example="print((logits.argmax(-1) == labels).float().mean(), logged_accuracy)",
+                expected_impact="both agree and lie between 0 and 1",
+                verify="the metric moves with the loss of the same split",
+                if_it_fails="the metric is right: then it is the loss that measures something else",
+                is_quick=True,
+            )
+            return
+        if _parted_replicas(case) is not None and case.get("exception") is None:
+            yield Fix(
+                addresses=self.id,
+                change="let every rank step on the same gradients: call the wrapped model, leave "
+                "no_sync() before the step, take the same number of batches on all ranks",
+                example="dist.all_reduce(norm, op=dist.ReduceOp.MAX); assert norm == own_norm",
+                expected_impact="the norm of the parameters is the same on all ranks again",
+                verify="log it on each rank for 50 steps: equal to the last digit",
+                if_it_fails="compare the gradients of one step: the first parameter that differs "
+                "is the one that is left out of the exchange",
+                is_quick=True,
+            )
+            return
         found = case.get("exception")
         where = str(found.details.get("said_where") or "") if found is not None else ""
         code = str(found.details.get("said_code") or "") if found is not None else ""
@@ -179,6 +211,22 @@ def _silent(case: Case) -> Finding | None:
     return None
 
 
+def _parted_replicas(case: Case) -> Finding | None:
+    """Ranks that should hold the same weights and do not."""
+    for finding in case.all("nondeterminism"):
+        if finding.is_alarm and finding.details.get("kind") == "replicas":
+            return finding
+    return None
+
+
+def _impossible_metric(case: Case) -> Finding | None:
+    """A metric that nothing but the code that computes it can bring about."""
+    for finding in case.all("suspicious_metric"):
+        if finding.is_alarm and finding.details.get("kind") in ("range", "contradiction"):
+            return finding
+    return None
+
+
 _DEEPER = (
     "loss_scale_collapse",
     "nan_loss",
@@ -199,6 +247,12 @@ _DEEPER = (
 
 
 def _sentence(case: Case) -> str:
+    crashes = case.get(*CodeBug.explains[:-2])
+    odd, parted = _impossible_metric(case), _parted_replicas(case)
+    if crashes is None and parted is not None:
+        return f"the ranks do not step on the same gradients: {parted.title}"
+    if crashes is None and odd is not None:
+        return f"a metric is computed wrongly: {odd.title}"
     found = case.get(*CodeBug.explains)
     if (silent := _silent(case)) is not None and found in (None, silent, case.get("exception")):
         return f"the program may have failed by itself, but says nothing of it: {silent.title}"

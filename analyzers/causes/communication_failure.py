@@ -45,11 +45,20 @@ class CommunicationFailure:
     """Weighs what the libraries say about connections and who waited where."""
 
     id: ClassVar[str] = "communication_failure"
-    explains: ClassVar[tuple[str, ...]] = ("nccl_timeout", "rank_failure", "orchestration_error")
+    explains: ClassVar[tuple[str, ...]] = (
+        "nccl_timeout",
+        "rank_failure",
+        "orchestration_error",
+        "nondeterminism",
+    )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
         """Literal messages first, then the pattern of the waiting ranks."""
+        for parted in case.all("nondeterminism"):
+            if parted.details.get("kind") == "replicas":
+                # Gradients no longer reach all of them.
+                yield case.because(parted, 0.45)
         is_effect = any(f.number("is_effect") for f in case.all("nccl_timeout"))
         for report in reports(case.view):
             if report.kind != COMMUNICATION:
@@ -99,6 +108,8 @@ class CommunicationFailure:
     def issue(self, case: Case) -> str:
         """One sentence with what could not be reached."""
         finding = case.get("nccl_timeout", "rank_failure", "orchestration_error")
+        if finding is None and case.has("nondeterminism"):
+            return "gradients are no longer exchanged between the ranks"
         if finding is not None and finding.number("is_setup"):
             return "the ranks could not connect to each other while setting up"
         if finding is not None and finding.id == "orchestration_error":

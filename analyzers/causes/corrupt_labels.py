@@ -16,8 +16,19 @@ import numpy as np
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
-from ..core.clues import FAR, jump_of_training_near, labels_changed, usual_rate
+from ..core.clues import (
+    FAR,
+    jump_of_training_near,
+    labels_changed,
+    usual_rate,
+)
 from ..core.finding import Basis
+from ..core.rates import (
+    creeping_validation,
+    highest_rate,
+    overwhelming_decay,
+    thrown_to_a_guess,
+)
 from ..core.registry import cause
 from ..gradients.shares import measured
 from ..loss.outcomes import unlearned
@@ -53,14 +64,18 @@ class CorruptLabels:
             for more in flat.evidence[1:]:
                 yield Clue(0.12, more)
         for finding in case.all("underfitting", "plateau"):
-            if finding.is_alarm:
+            if finding.is_alarm and finding.number("all_wrong"):
+                # It has learned how answers look, and not one that fits its input.
+                yield case.because(finding, 0.65)
+            elif finding.is_alarm:
                 yield case.because(finding, 0.5 if finding.number("at_once") else 0.3)
         limited = case.get("underfitting")
         if limited is not None and limited.number("validation") > limited.number("accuracy") + 0.1:
             # Noise in the training labels alone: the clean validation set is done better.
             yield case.because(limited, 0.5)
         for finding in case.all("overfitting")[:1]:
-            yield case.because(finding, 0.15)
+            # What is learned by heart alone, and foretells nothing at any time, has no rule.
+            yield case.because(finding, 0.7 if finding.number("guessed") else 0.15)
         norm = case.view.curve("grad_norm")
         if norm is not None and flat is not None and len(norm) >= 8:
             finite = norm.y[np.isfinite(norm.y)]
@@ -72,14 +87,25 @@ class CorruptLabels:
         for share in measured(case.view, "update_ratio")[:1]:
             if share.level() < 1e-4:
                 yield Clue(-0.6, share.curve.evidence(0, len(share.curve) - 1))
-        setting, optimizer = case.view.settings.learning_rate(), case.setting("optimizer")
+        rate, optimizer = highest_rate(case), case.setting("optimizer")
         usual = 1e-3 if optimizer is not None and "sgd" in optimizer.text else 3e-5
-        if setting is not None and 0 < (setting.number or 1.0) <= usual:
+        if rate is not None and 0 < rate.value <= usual:
             # At so small a rate nothing is learned from right labels either.
-            yield Clue(-0.45, setting.evidence)
-        elif setting is not None and (setting.number or 0.0) >= FAR * usual_rate(case):
+            yield Clue(-0.45, rate.evidence)
+        elif rate is not None and rate.value >= FAR * usual_rate(case):
             # So large a step throws away what right labels teach.
-            yield Clue(-0.4, setting.evidence)
+            yield Clue(-0.4, rate.evidence)
+        pull = overwhelming_decay(case)
+        if pull is not None:
+            # Weights that are drawn to 0 give a guess, whatever the labels say.
+            yield Clue(-0.5, pull)
+        creeping = creeping_validation(case)
+        if creeping is not None and flat is not None:
+            # What is learned holds on other data: the labels do say something.
+            yield Clue(-0.6, creeping)
+        thrown = thrown_to_a_guess(case)
+        if thrown is not None:
+            yield case.because(thrown, -0.5)
         lost = unlearned(case.view)
         if lost is not None and labels_changed(case) is None:
             # These labels had taught it something.

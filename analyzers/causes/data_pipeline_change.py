@@ -25,7 +25,9 @@ from ..core.clues import (
 )
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..core.shifts import shifted_gradients
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
+from ..loss.ordered import one_class_batches
 
 
 @cause
@@ -40,9 +42,11 @@ class DataPipelineChange:
         "oscillating_loss",
         "loss_spike",
         "overfitting",
+        "not_learning",
         "resume_discontinuity",
         "exception",
         "dtype_mismatch",
+        "exploding_gradients",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -53,6 +57,12 @@ class DataPipelineChange:
             if finding.details.get("kind") == "validation":
                 yield case.because(finding, 0.6)
                 yield Clue(0.3, finding.evidence[1], "training")
+        ordered = one_class_batches(case.view)
+        stuck = case.get("not_learning")
+        if ordered is not None and stuck is not None:
+            # Sorted by class, each batch undoes what the one before taught.
+            yield Clue(0.7, ordered)
+            yield case.because(stuck, 0.3)
         gap = early_gap(case)
         if gap is not None and gap.value > 2.0 and case.has("overfitting"):
             yield Clue(0.55, gap.evidence)
@@ -75,6 +85,11 @@ class DataPipelineChange:
         if shifted is not None and sudden is not None and sudden.value < 1.5:
             yield case.because(shifted, 0.25)
             yield Clue(0.2, sudden.evidence)
+        shift = shifted_gradients(case)
+        if shift is not None:
+            # The scale of what comes in has changed from one step to the next.
+            yield Clue(0.55, shift.evidence)
+            yield case.because(case.all("exploding_gradients")[0], 0.3)
         odd = case.get("lr_anomaly", "resume_discontinuity")
         if odd is not None and odd.id == "lr_anomaly" and odd.is_alarm:
             yield case.because(odd, -0.5)
@@ -88,6 +103,8 @@ class DataPipelineChange:
         """One sentence."""
         if said := issue_of(self.id, case):
             return said
+        if case.has("not_learning") and one_class_batches(case.view) is not None:
+            return "the data come in the order of their classes, so that every batch holds only one"
         step = _changed_at(case)
         if step is not None:
             return f"since step {step:.10g} the data that the model is trained on are others"
@@ -98,6 +115,17 @@ class DataPipelineChange:
         if told := fixes_of(self.id, case):
             yield from told.values()
             return
+        if case.has("not_learning") and one_class_batches(case.view) is not None:
+            yield Fix(
+                addresses=self.id,
+                change="shuffle the training set before every epoch",
+                example="DataLoader(train_set, batch_size=..., shuffle=True)",
+                expected_impact="each batch holds most classes; the loss leaves the level of a "
+                "guess within 200 steps",
+                verify="print the labels of three batches: each has several",
+                if_it_fails="look for a sampler or a sorted file that undoes the shuffling",
+                is_quick=True,
+            )
         step = _changed_at(case)
         if step is not None:
             yield Fix(

@@ -58,8 +58,8 @@ class LearningRateSchedule:
             planned = case.setting("scheduler")
             if odd.details.get("kind") == "jump" and planned is not None and _falls(planned.text):
                 yield Clue(0.3, planned.evidence)
-            flat = case.get("plateau", "slow_convergence")
-            if flat is not None and odd.details.get("kind") == "early_end":
+            flat = case.get("plateau", "slow_convergence", "not_learning")
+            if flat is not None and odd.details.get("kind") in ("early_end", "warming"):
                 yield case.because(flat, 0.6)
         yield from self._restarted(case)
         for placed in case.view.events:

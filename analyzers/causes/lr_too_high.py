@@ -41,7 +41,9 @@ from ..core.fixes import (
     lower_learning_rate,
     shown,
 )
+from ..core.rates import highest_rate, thrown_to_a_guess
 from ..core.registry import cause
+from ..core.shifts import shifted_gradients
 from ..core.sudden import leap_before, sudden_break
 from ..loss.outcomes import peak_rate, unlearned
 
@@ -95,6 +97,9 @@ class LearningRateTooHigh:
         lost = unlearned(case.view)
         if lost is not None:
             yield Clue(0.3, lost)
+        thrown = thrown_to_a_guess(case)
+        if thrown is not None:
+            yield case.because(thrown, 0.5)
         yield from self._thrown_at_once(case)
         yield from self._growth(case, step)
         yield from self._rate(case, step)
@@ -142,6 +147,9 @@ class LearningRateTooHigh:
         setting = case.view.settings.learning_rate()
         rate = setting.number if setting is not None else None
         if setting is None or rate is None:
+            logged = highest_rate(case)
+            if logged is not None and logged.value >= FAR * usual_rate(case):
+                yield Clue(0.5, logged.evidence, "schedule")
             return
         momentum = case.setting("momentum")
         if momentum is not None and momentum.number is not None and 0.985 < momentum.number < 1:
@@ -156,6 +164,10 @@ class LearningRateTooHigh:
         boundary = restart_near(case, step)
         if boundary is not None:
             yield Clue(-0.5, boundary)
+        shift = shifted_gradients(case)
+        if shift is not None:
+            # Steps that are too large make them grow; they do not lift them to a new level.
+            yield Clue(-0.5, shift.evidence)
         if step is not None:
             loss = case.view.curve("train/loss")
             reach = 5 * loss.spacing if loss is not None else 5.0

@@ -18,6 +18,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.fixes import learning_rate_of, shown
+from ..core.rates import creeping_validation
 from ..core.registry import cause
 from ..gradients.shares import measured
 
@@ -45,6 +46,9 @@ class LearningRateTooLow:
             yield case.because(slow, 0.6)
         for finding in case.all("not_learning")[:1]:
             yield case.because(finding, 0.12)
+        creeping = creeping_validation(case)
+        if creeping is not None and case.has("not_learning"):
+            yield Clue(0.4, creeping)
         for finding in case.all("update_ratio"):
             if finding.details.get("kind") == "small":
                 yield case.because(finding, 0.5)

@@ -44,7 +44,7 @@ class ObjectiveCollapse:
     """Weighs the ways in which outputs collapse that are properties of the objective."""
 
     id: ClassVar[str] = "objective_collapse"
-    explains: ClassVar[tuple[str, ...]] = ("mode_collapse", "not_learning")
+    explains: ClassVar[tuple[str, ...]] = ("mode_collapse", "not_learning", "loss_divergence")
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
@@ -53,6 +53,11 @@ class ObjectiveCollapse:
         if aimless is not None and aimless.number("random"):
             # The bonus for randomness outweighs the reward.
             yield Clue(0.55, aimless.evidence[-1])
+        for finding in case.all("loss_divergence"):
+            if finding.details.get("kind") == "values":
+                # Targets made of the same estimates rise with them, at any rate.
+                yield case.because(finding, 0.7)
+                yield Clue(0.25, finding.evidence[1])
         for finding in case.all("mode_collapse"):
             if finding.is_alarm:
                 way = str(finding.details.get("way", ""))
@@ -74,6 +79,8 @@ class ObjectiveCollapse:
     def _way(self, case: Case) -> str:
         found = [f for f in case.all("mode_collapse") if f.is_alarm]
         ways = [str(f.details.get("way", "")) for f in found]
+        if not ways and case.has("loss_divergence"):
+            return "values"
         aimless = case.get("not_learning")
         if not ways and aimless is not None and aimless.number("random"):
             return "aimless"
@@ -92,6 +99,8 @@ class ObjectiveCollapse:
             "longer explores",
             "aimless": "the reward has no weight against the bonus for randomness (or the wrong "
             "sign), so the policy stays random",
+            "values": "value estimates are trained on targets made of themselves, and grow without "
+            "end",
             "latent": "the divergence term outweighs reconstruction, so the latent code is ignored",
             "representation": "the objective is met by mapping every input to the same vector",
         }.get(
@@ -143,6 +152,13 @@ class ObjectiveCollapse:
                 "beta = min(1.0, step / (0.3 * total_steps))",
                 "the divergence stays over 1 nat after the warm-up",
                 "make the decoder weaker, so that it needs the code",
+            )
+        elif way == "values":
+            yield self._fix(
+                "take the targets from a copy of the network that is renewed every 500 updates",
+                "if step % 500 == 0: target.load_state_dict(q.state_dict())",
+                "the estimates stay below the largest reward divided by (1 - gamma)",
+                "clip the targets to that bound, and let a second network choose the action",
             )
         elif way == "adversarial":
             yield self._fix(

@@ -45,6 +45,9 @@ class Overcapacity:
         gap = early_gap(case)
         if gap is not None and gap.value > 2.0:
             yield Clue(-0.5, gap.evidence)
+        if found.number("guessed"):
+            # A large model, too, foretells something before it learns the rest by heart.
+            yield case.because(found, -0.4)
         for odd in case.all("suspicious_metric"):
             is_absurd = train is not None and found.number("now") > ABSURD * first_level(train)
             if odd.details.get("kind") == "validation" and is_absurd:

@@ -25,6 +25,7 @@ from ..core.registry import cause
 from ..gradients.calm import calmly, median
 from ..gradients.layers import gradient_layers, without_embeddings
 from ..gradients.stated import odd_initialisation
+from ..outputs.logged_signs import equal_from_the_start
 
 _FOUND = (
     "not_learning",
@@ -70,7 +71,11 @@ class PoorInitialisation:
         faint = case.get("vanishing_gradients")
         if faint is not None and faint.number("at_first"):
             # Too weak from the very first step, and getting better: what it began with.
-            yield case.because(faint, 0.65)
+            yield case.because(faint, 0.8 if faint.number("from_zero") else 0.65)
+        equal = equal_from_the_start(case.view)
+        if equal is not None and case.has("not_learning", "vanishing_gradients"):
+            # Weights of 0 give every input the same code, and no gradient to change that.
+            yield Clue(0.7, equal)
         dead = case.get("dead_units")
         if dead is not None and share_of_run(case, dead.first_step) < 0.1:
             yield case.because(dead, 0.2)

@@ -51,6 +51,9 @@ class SaturatingActivations:
             idle = case.get("not_learning", "slow_convergence")
             if idle is not None and idle.is_alarm:
                 yield case.because(idle, 0.15)
+            if tiny.number("from_zero"):
+                # The flattest slope leaves a little; exactly nothing comes from weights of 0.
+                yield case.because(tiny, -0.5)
         elif tiny is not None:
             yield case.because(tiny, 0.3)
         full = case.get("saturated_units")

@@ -55,7 +55,7 @@ class SeedVariance:
 
     def _compared(self, case: Case) -> Finding | None:
         found = [f for f in case.all("nondeterminism") if f.is_alarm and "kind" in f.details]
-        return next((f for f in found if f.details["kind"] != "operation"), None)
+        return next((f for f in found if f.details["kind"] not in ("operation", "replicas")), None)
 
     def issue(self, case: Case) -> str:
         """One sentence with the spread."""

@@ -18,6 +18,7 @@ import numpy as np
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
+from ..core.rates import overwhelming_decay
 from ..core.registry import cause
 
 
@@ -50,12 +51,9 @@ class Undercapacity:
             fitted, measured = float(np.median(train.y[-9:])), float(np.median(val.y[-3:]))
             if np.isfinite(fitted) and fitted > 0 and abs(measured / fitted - 1) < 0.1:
                 yield Clue(0.25, val.evidence(len(val) - 1), "validation")
-        decay, optimizer = case.setting("weight_decay"), case.setting("optimizer")
-        if decay is not None and decay.number is not None:
-            # Decoupled from the gradient, as AdamW does it, a tenth is usual.
-            is_coupled = optimizer is not None and optimizer.text in ("sgd", "adam", "rmsprop")
-            if decay.number >= (0.05 if is_coupled else 0.5):
-                yield Clue(0.5, decay.evidence)
+        pull = overwhelming_decay(case)
+        if pull is not None:
+            yield Clue(0.5, pull)
         for meaning in ("hidden", "layers"):
             size = case.setting(meaning)
             limit = 8 if meaning == "hidden" else 0
@@ -65,7 +63,7 @@ class Undercapacity:
         if dropout is not None and dropout.number is not None and dropout.number > 0.5:
             yield Clue(0.35, dropout.evidence)
         nothing = case.get("not_learning")
-        if nothing is not None and nothing.number("at_chance"):
+        if nothing is not None and nothing.number("at_chance") and pull is None:
             # The smallest model learns how often each class comes, and a little more.
             yield case.because(nothing, -0.5)
         other = case.get(

@@ -58,6 +58,8 @@ class WrongLoss:
         for finding in case.all("suspicious_metric"):
             if finding.details.get("kind") == "bottomless":
                 yield case.because(finding, 0.7)
+            elif finding.details.get("kind") == "contradiction":
+                yield case.because(finding, 0.4)
         for finding in case.all("not_learning"):
             if finding.number("worse"):
                 yield case.because(finding, 0.5)

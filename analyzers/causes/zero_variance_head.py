@@ -19,7 +19,7 @@ from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis, Evidence, EvidenceKind, Finding
 from ..core.registry import cause
-from ..outputs.statistics_code import OF_A_HEAD
+from ..outputs.statistics_code import OF_A_HEAD, went_well_before
 
 
 @cause
@@ -46,6 +46,10 @@ class ZeroVarianceHead:
             yield Clue(0.5, Evidence(EvidenceKind.LOG, found.evidence[0].ref, code[:200]))
         if found.number("nan_follows") and len(found.evidence) > 1:
             yield Clue(0.75, found.evidence[1])
+        late = went_well_before(case, found)
+        if late is not None:
+            # A head with one output has one in every step.
+            yield Clue(-0.4, late)
         batch = case.setting("batch_size")
         if batch is not None and batch.number == 1:
             yield Clue(-0.6, batch.evidence)

@@ -222,7 +222,9 @@ def early_gap(case: Case) -> Answer | None:
     ratios = []
     for number in range(2):
         at = int(np.searchsorted(train.x, val.step(number), side="right"))
-        near = train.y[max(0, at - 8) : at + 2]
+        # A few values ahead are later epochs where each value is one.
+        is_coarse = train.spacing > val.spacing / 4
+        near = train.y[max(0, at - 2) : at] if is_coarse else train.y[max(0, at - 8) : at + 2]
         near = near[np.isfinite(near)]
         if len(near) == 0 or not np.isfinite(val.y[number]) or float(np.median(near)) <= 0:
             return None

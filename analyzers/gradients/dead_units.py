@@ -2,18 +2,20 @@
 
 What it sees: a logged share of dead units, of exact zeros in the gradient or of zero activations
     that stays at 0.7 or above; for zeros, which sparse embeddings have too, only while the loss
-    does not fall. A probe counts the dead units of each ReLU: the first layer that has mostly
-    such units is named. Without any measurement: a flat loss with tiny gradients in a ReLU
-    network, as information.
+    does not fall, or where no activation at all is left. A probe counts the dead units of each
+    ReLU: the first layer that has mostly such units is named. Without any measurement: a flat
+    loss with tiny gradients in a ReLU network, as information.
 Why it matters: a ReLU that is never active gets no gradient and never comes back; the rest of the
     network learns alone, or only the last bias learns.
 Fires on:
     dead_relu_fraction: 1*10 ; train/loss: 2.3~0.01*100
     zero_grad_frac: 0.3>0.95*30 0.97~0.005*70 ; train/loss: 2.3~0.01*100
+    act_zero: 1*60 ; train/loss: 37>0.09*20 0.085~0.004*40
     dead_frac: 0.3~0.02*50 1*50 ; train/loss: 2.6>1~0.05*50 3.5~0.1*50
     probe act_dead/relu2: 0.1*5 1*15 ; probe act_dead/relu1: 0.1*20 ; train/loss: 2.3~0.01*100
 Stays quiet:
     probe act_dead/relu2: 0.4*20 ; probe act_zero/relu2: 0.6*20 ; train/loss: 2.3>0.4~0.02*100
+    act_zero: 0.9995~0.0001*60 ; train/loss: 37>0.09*20 0.085~0.004*40
     zero_grad_frac: 0.5~0.03*100 ; train/loss: 2.3>0.4~0.02*100
     zero_grad_frac: 0.9~0.02*100 ; train/loss: 5>1.2~0.02*100
     train/loss: 2.3>0.4~0.02*100 ; config: activation=relu
@@ -109,6 +111,9 @@ class DeadUnits:
             return None
         share, level = next(pair for pair in known if pair[1] >= self.least_share)
         is_named = kind == "dead_units"
+        if kind == "zero_activations" and _is_silent(share):
+            # However few units a sparse code uses, it uses some.
+            return self._report(share, level, kind, Severity.WARNING, now)
         # Sparse embeddings have mostly zeros by right, but not nearly all in all tensors.
         is_extreme = middle >= self.extreme_share and now is not None and now.last > 0.5 * now.first
         if not is_named and (now is None or not (now.is_flat or is_extreme)):
@@ -190,3 +195,12 @@ class DeadUnits:
             first_step=norm.step(0),
             details={"share": 0.0, "kind": "guess"},
         )
+
+
+def _is_silent(share: Share) -> bool:
+    """Not one activation over the second half of the run: only what comes after them learns."""
+    values = share.values[len(share.values) // 2 :]
+    return len(values) >= _LONG and bool(np.all(values == 1.0))
+
+
+_LONG = 10

@@ -26,7 +26,7 @@ _NAMES = {
     ),
     "zero_activations": re.compile(
         rf"\bzeros?\b.*\bact\w*\b.*\b{_PART}\b|\bact\w*\b.*\bzeros?\b.*\b{_PART}\b|"
-        r"\bact\w* sparsity\b"
+        r"\bact\w* (?:sparsity|zeros?)\b|\bzero act\w*\b"
     ),
     "saturation": re.compile(r"\bsaturat\w*"),
     "update_ratio": re.compile(

@@ -97,7 +97,12 @@ class VanishingGradients:
             basis=Basis.OBSERVATION,
             evidence=(first.evidence(0, quarter), last.evidence(0, quarter)),
             first_step=first.step(0),
-            details={"ratio": low / high, "layers": float(len(layers)), "at_first": 1.0},
+            details={
+                "ratio": low / high,
+                "layers": float(len(layers)),
+                "at_first": 1.0,
+                "from_zero": float(first.y[0] == 0.0),
+            },
         )
 
     def _by_layer(

@@ -21,7 +21,9 @@ from .outcomes import accuracy, binned_fraction
 
 MOST_CLASSES = 1000
 _LOSS = 0.02
-"""How far, as a share, the loss may be from that of a guess,"""
+"""How far, as a share, the loss may be below that of a guess,"""
+_MORE = 0.045
+"""above it; steps that are too large make a guess that is too sure of itself;"""
 _HITS = 0.35
 """and the accuracy from one in K."""
 
@@ -46,17 +48,36 @@ def guessing(view: RunView, loss: Curve, share: float = 0.5) -> Guessing | None:
         return None
     classes = round(math.exp(level))
     # Too many classes to tell one number from the next: the accuracy decides.
-    if classes < 2 or abs(level - math.log(classes)) > _LOSS * math.log(classes):
+    if classes < 2 or not -_LOSS <= level / math.log(classes) - 1.0 <= _MORE:
         return None
     for split in ("train", "val"):
         measured = accuracy(view, split)
         if measured is None or len(measured) < 3:
             continue
         hits = _level(binned_fraction(measured), share)
-        if hits is None or abs(hits * classes - 1.0) > _HITS:
+        if hits is None or hits * classes - 1.0 > _HITS:
             return None
+        if hits * classes - 1.0 < -_HITS:
+            continue  # batches of one class are mostly all wrong
         return Guessing(classes, measured.evidence(len(measured) - 1))
     return None
+
+
+def never_hit(view: RunView, guess: Guessing, best: float) -> bool:
+    """True if no stretch of the run had a clearly lower loss or more hits than the guess."""
+    if best < 0.85 * guess.loss:
+        return False
+    most = min(1.5 / guess.classes, 1.0 / guess.classes + 0.15)
+    measured = [curve for split in ("train", "val") if (curve := accuracy(view, split)) is not None]
+    for curve in measured:
+        means = binned_fraction(curve)
+        means = means[np.isfinite(means)]
+        width = max(2, len(means) // 10)
+        if len(means) < 5:
+            return False
+        if float(np.max(np.convolve(means, np.ones(width) / width, mode="valid"))) > most:
+            return False
+    return bool(measured)
 
 
 def _level(means: Floats, share: float) -> float | None:

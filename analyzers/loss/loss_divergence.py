@@ -2,17 +2,23 @@
 
 What it sees: the loss of the last windows far above the best that it had reached, more than
     chance and more than a tenth, and still there at the end of the log; a jump and a slow climb
-    alike. Learning-rate cycles and objectives that are not meant to fall are left alone; a rise
-    with a stage that the log announces is information if the loss comes down again.
+    alike; a loss that was thrown up by the first steps and never came back to its first value.
+    Learning-rate cycles and objectives that are not meant to fall are left alone, but for value
+    estimates that grow by orders of magnitude while the reward does not; a rise with a stage that
+    the log announces is information if the loss comes down again.
 Why it matters: every further step makes the model worse than the best checkpoint.
 Fires on:
     train/loss: 4>1~0.03*300 1>3~0.05*150
     train/loss: 4>1~0.03*300 9 20 80 300 900 2000*60
     train/loss: 4>1~0.03*150 1>2~0.05*30 2>8~0.2*30 8>40~2*30 40>200~8*30 200>1000~40*30
+    train/loss: 115 490 470 300 280>180~40*80 170~20*30
+    train/loss: 0.01 0.02 0.01>4*8 4>3e5*80 ; q_mean: 0.1 0.3 0.5>80*8 80>9e3*80 ; reward: -0.5*90
     train/loss: 3.76 1.9 0.9 0.5 0.3 0.2 0.16 0.19 0.24 0.31
 Stays quiet:
     train/loss: 4>1~0.03*300 1~0.03*300
     train/loss: 4>1~0.4*400 1~0.4*200
+    train/loss: 0.5 1.3 1.1~0.3*120
+    train/loss: 0.01 0.02>30*80 ; q_mean: 0.1 0.3>90*80 ; reward: -0.5>9*90
     train/loss: 4>1~0.03*300 9 5 3 2 1.2 1~0.03*200
 Try next: go back to the checkpoint before the onset; lower the learning rate; look at what
     changed at the onset.
@@ -38,6 +44,8 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .levels import FEW, Shape, shape_of
+from .runaway_values import runaway_values
+from .thrown import thrown_at_start
 
 
 @analyzer
@@ -62,14 +70,19 @@ class LossDivergence:
     """Below this share of the first level a run has converged: only absolute rises count."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
-        """Judge the primary loss."""
+        """Judge the primary loss; of agents, whether their estimates run away."""
         curve = view.curve("train/loss")
+        if not view.facts.is_monotone:
+            yield from runaway_values(view, self.id)
         if curve is None or curve.is_interleaved or not view.facts.is_monotone:
             return
         shape = shape_of(curve)
-        if shape is None or not self._has_risen(view, curve, shape):
+        if shape is None:
             return
-        yield self._report(view, curve, shape)
+        if self._has_risen(view, curve, shape):
+            yield self._report(view, curve, shape)
+        else:
+            yield from thrown_at_start(view, curve, shape, self.id)
 
     def _has_risen(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         levels = shape.levels
@@ -96,7 +109,8 @@ class LossDivergence:
         slack = 1.0
         if view.facts.is_smoothed(curve):
             slack = 4.0 if is_little or shape.hangs_together else 1.5
-        if shape.errors_of_rise(reference, now) < slack * needed:
+        is_sure = shape.errors_of_rise(reference, now) >= slack * needed
+        if not is_sure and not _is_apart(levels, reference, now):
             return False
         # A level that was there before for as long is how this loss wanders. What grows without
         # end was far lower a moment before; a rise beyond all that was won counts as that much.
@@ -235,6 +249,15 @@ class LossDivergence:
         if curve.y[excursion.start] - excursion.baseline >= 0.6 * reached:
             return excursion.start
         return backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after)
+
+
+def _is_apart(levels: Floats, reference: float, now: float) -> bool:
+    """Noise that came with the rise does not hide it: nothing since is near what was before."""
+    late = levels[-max(5, len(levels) // 3) :]
+    rise = now - reference
+    was_low = int(np.sum(levels[: -len(late)] < reference + 0.25 * rise))
+    is_high = float(np.min(late)) > reference + 0.5 * rise
+    return now > 2.0 * abs(reference) and was_low >= 3 and is_high
 
 
 def _wanders(levels: Floats, middle: float, high: float) -> bool:

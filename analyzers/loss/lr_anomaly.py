@@ -2,13 +2,18 @@
 
 What it sees: a jump upwards by more than half between two logged values, outside of warm-up and
     cycles; a rate that is practically 0 long before the planned end while the loss is still high;
-    a rate that is negative or not a number.
+    a warm-up that is as long as the whole run, with a loss that has not moved; a rate that is
+    negative or not a number.
 Why it matters: a jump throws the weights out of their valley; a rate of 0 ends the training while
     the job goes on.
 Fires on:
     train/loss: 2>1~0.01*200 ; lr: 0.001*100 0.01*100
     train/loss: 2>1.5~0.01*50 1.5~0.01*150 ; lr: 0.01>1e-6*50 1e-6*150
+    train/loss: 2.6>2.3~0.5*20 2.3~0.5*180 ; lr: 0.01>1e-6*50 1e-6*150
+    train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=125
 Stays quiet:
+    train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=5000
+    train/loss: 1.39>0.9~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=125
     train/loss: 2>1~0.01*200 ; lr: 0.0>0.01*20 0.01>0.0001*180
     train/loss: 2>1~0.01*200 ; lr: 0.1*100 0.01*50 0.001*50
 Try next: plot lr against progress; check whether the scheduler is stepped per epoch or per step,
@@ -30,6 +35,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import begins_at_start, shape_of
 from .resumes import boundaries
+from .warming import never_arrived
 
 
 @analyzer
@@ -59,6 +65,7 @@ class LearningRateAnomaly:
         yield from self._restarts(view, curve)
         yield from self._jumps(view, curve)
         yield from self._ends_early(view, curve)
+        yield from never_arrived(view, curve, self.id)
 
     def _is_schedule(self, view: RunView, curve: Curve) -> bool:
         """A few numbers called lr may be settings or source code; a schedule goes with the run."""
@@ -121,8 +128,12 @@ class LearningRateAnomaly:
         up = (after > self.jump * before) & (before > 0) & (after > 0.1 * peak)
         warm = view.facts.warmup_until
         if warm is not None:
-            # A warm-up in few logged points looks like jumps, and is none.
-            up &= curve.x[1:] > warm
+            # A warm-up in few logged points looks like jumps, and is none; after a long level it
+            # is one only if the loss does not mind.
+            late = curve.x[1:] > warm
+            settled = [self._is_settled(rates, p) for p in (np.flatnonzero(up) + 1).tolist()]
+            late[np.flatnonzero(up)] |= np.array(settled, dtype=bool)
+            up &= late
         places = np.flatnonzero(up) + 1
         # The first rise is a warm-up, also where a later jump goes higher.
         falls = np.flatnonzero(np.diff(rates) < 0)
@@ -138,7 +149,8 @@ class LearningRateAnomaly:
         at = int(places[0])
         factor = rates[at] / rates[at - 1]
         hurts = self._loss_reacts(view, curve.step(at))
-        if rates[at - 1] < 0.02 * peak and not hurts:
+        is_warm = warm is not None and curve.x[at] <= warm
+        if (is_warm or rates[at - 1] < 0.02 * peak) and not hurts:
             return  # a warm-up at a constant low rate ends so
         yield Finding(
             id=self.id,
@@ -151,6 +163,12 @@ class LearningRateAnomaly:
             first_step=curve.step(at),
             details={"kind": "jump", "factor": float(factor), "hurts": float(hurts)},
         )
+
+    @staticmethod
+    def _is_settled(rates: np.ndarray[tuple[int], np.dtype[np.float64]], at: int) -> bool:
+        """The rate had stayed at one level for many points."""
+        before = rates[max(0, at - 10) : at]
+        return len(before) == 10 and float(np.ptp(before)) == 0.0
 
     def _is_single(
         self,
@@ -171,6 +189,8 @@ class LearningRateAnomaly:
             return False
         if not np.isfinite(after).all():
             return True
+        if min(len(before), len(after)) >= 10 and np.median(after) > np.max(before[-10:]):
+            return True  # by little, but for good
         spread = 1.4826 * np.median(np.abs(before - np.median(before)))
         return bool(np.max(after) > np.median(before) + 8 * max(spread, 1e-12))
 
@@ -189,7 +209,12 @@ class LearningRateAnomaly:
         if step > self.early * end or len(curve) - since < 8:
             return
         later = shape.levels[shape.starts >= step]
-        is_flat = len(later) >= 3 and abs(later[0] - later[-1]) < 0.1 * abs(later[0])
+        half = len(later) // 2
+        if half < 2:
+            return
+        # A noisy loss is flat if its halves agree, not its first and last windows.
+        moved = abs(float(np.median(later[:half]) - np.median(later[half:])))
+        is_flat = moved < max(0.1 * abs(float(later[0])), 3 * shape.error)
         if not is_flat or shape.last < 0.25 * shape.first:
             return
         yield Finding(

@@ -3,15 +3,18 @@
 What it sees: after enough steps, the last windows within three percent of the first values, no
     slope beyond chance, and no other outcome that improves. Warm-up, objectives that are not
     meant to fall, and logs that begin in the middle of a training are left alone. A few epochs are
-    enough where loss and accuracy are those of a guess among the same number of classes. A loss
-    that moves little at a small rate may be that of tuned weights, and is information. An agent
-    that earns less than at first, or whose actions stay random, has not learned either.
+    enough where loss and accuracy are those of a guess among the same number of classes, also
+    after a wild beginning. A regression whose R2 stays at 0 foretells the mean. A loss that moves
+    little at a small rate may be that of tuned weights, and is information. An agent that earns
+    less than at first, or whose actions stay random, has not learned either.
 Why it matters: the gradient does not reach the parameters, or there is nothing to learn in what
     the model is shown; more steps will not help.
 Fires on:
     train/loss: 2.303~0.02*400
     train/loss: 2.303~0.01*200 ; train/accuracy: 0.1~0.01*20 ; config: num_classes=10, lr=0.1
     train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 0.002*240
+    train/loss: 1900 100 50 20 1.83~0.08*120 ; val/loss: 1.81~0.03*10 ; val/accuracy: 0.18~0.01*10
+    train/loss: 1150~300*100 ; val_r2: -0.019*20
     exploration_rate: 1>0.9*10 0.9*40 ; reward: 17~2*50
     reward: -0.3>-1*10 -1~0.02*40
 Stays quiet:
@@ -20,27 +23,28 @@ Stays quiet:
     train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 2e-5*240
     train/loss: 2.303>1.9~0.02*400
     train/loss: 2.303~0.02*8
+    train/loss: 4.6>3.1~0.1*100 ; val_r2: -0.1>0.3*20
+    train/loss: 1900 100 50 20 1.83>1.5~0.08*120 ; val/accuracy: 0.18>0.4~0.01*10
 Try next: overfit 16 samples: if the loss falls, look at data and labels; if not, at the graph
     from loss to parameters.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from mltd.runs.roles import normalise
-
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .guessing import Guessing, guessing
+from .explained import explains_nothing
+from .exploring import still_exploring
+from .guessing import Guessing, guessing, never_hit
 from .levels import (
     Shape,
     begins_at_start,
@@ -49,6 +53,7 @@ from .levels import (
     is_warming_up,
     shape_of,
 )
+from .memorised import was_never_right
 from .outcomes import (
     accuracy,
     as_fraction,
@@ -59,10 +64,6 @@ from .outcomes import (
     is_improving,
     may_be_fine_tuning,
     peak_rate,
-)
-
-_EXPLORATION = re.compile(
-    r"(?:.* )?(?:exploration (?:rate|eps(?:ilon)?|fraction)|eps(?:ilon)?(?: greedy)?)"
 )
 
 
@@ -88,8 +89,12 @@ class NotLearning:
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss once the run had a chance to learn."""
         yield from self._policy(view)
-        yield from self._exploring(view)
+        yield from still_exploring(view, self.id)
         yield from self._worse_than_at_first(view)
+        yield from list(self._by_loss(view)) or explains_nothing(view, self.id)
+
+    def _by_loss(self, view: RunView) -> Iterator[Finding]:
+        """A loss that is where it began, or where a guess is."""
         curve = view.curve("train/loss")
         if (
             curve is None
@@ -99,11 +104,20 @@ class NotLearning:
         ):
             return
         shape = shape_of(curve)
-        if shape is None or is_improving(view) or is_fine_tuning(view):
+        if shape is None or is_fine_tuning(view):
             return
         known = chance_loss(view)
-        seen = guessing(view, curve) if known is None else None
+        seen = guessing(view, curve)
+        if seen is not None and known is not None and abs(seen.loss - known) > 1e-6:
+            seen = None
         guess = seen.loss if seen is not None else known
+        # From a wild beginning down to a guess is no progress.
+        only_guessed = seen is not None and (
+            never_hit(view, seen, shape.best)
+            or (self._validation_is_flat(view) and was_never_right(view, view.curve("val/loss")))
+        )
+        if is_improving(view) and not only_guessed:
+            return
         if not self._had_its_chance(view, curve, self.least_seen if seen else self.least_points):
             return
         if guess is not None and shape.first < 0.6 * guess:
@@ -111,7 +125,7 @@ class NotLearning:
         if guess is None and self._is_too_noisy(view, curve, shape):
             return
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
-        if is_flat or self._stays_at_chance(guess, shape):
+        if is_flat or only_guessed or self._stays_at_chance(guess, shape):
             is_normal = guess is None and (
                 may_be_fine_tuning(view, curve)
                 or creeps_down(view, shape)
@@ -195,33 +209,6 @@ class NotLearning:
             details={"random": 1.0, "worse": 1.0},
         )
 
-    def _exploring(self, view: RunView) -> Iterator[Finding]:
-        """Most actions are random at the end as they were at the start, and will be."""
-        reward = view.curve("reward")
-        found = [c for c in view.all_curves() if _EXPLORATION.fullmatch(normalise(c.name))]
-        if reward is None or not found or len(found[0]) < 20:
-            return
-        curve = found[0]
-        half = curve.y[len(curve) // 2 :]
-        if not np.isfinite(half).all() or float(half.min()) < 0.5 or float(half.max()) > 1.0:
-            return
-        if float(half[0] - half[-1]) > 0.02:
-            return  # it is on its way down
-        yield Finding(
-            id=self.id,
-            title=f"{curve.name} stays at {half[-1]:.3g} over the second half of the run: most "
-            f"actions are random, whatever is learned; {reward.name} is {reward.y[-1]:.4g}",
-            severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.OBSERVATION, 0.85),
-            basis=Basis.OBSERVATION,
-            evidence=(
-                curve.evidence(0, len(curve) - 1),
-                reward.evidence(0, len(reward) - 1),
-            ),
-            first_step=curve.step(0),
-            details={"random": 1.0, "exploring": float(half[-1])},
-        )
-
     def _had_its_chance(self, view: RunView, curve: Curve, least: int) -> bool:
         _, ends, _, _, _, counts = curve.bins
         # Values that are not finite are no chance to learn, however many there are.
@@ -301,5 +288,9 @@ class NotLearning:
             basis=Basis.OBSERVATION,
             evidence=(*evidence, *view.facts.remarks(curve)),
             first_step=curve.step(0),
-            details={"at_chance": float(at_chance), "level": shape.last},
+            details={
+                "at_chance": float(at_chance),
+                "level": shape.last,
+                "thrown": float(np.nanmax(curve.y[:5])) / guess if guess else 0.0,
+            },
         )

@@ -2,11 +2,14 @@
 
 What it sees: a validation loss at least a tenth above its minimum, the minimum at least two
     evaluations ago, the rise larger than the usual jitter between evaluations, and a training
-    loss clearly lower than at that minimum. A single worse evaluation means nothing.
+    loss clearly lower than at that minimum. A single worse evaluation means nothing. While the
+    accuracy does not suffer it is information, unless the training set is known by heart and the
+    validation set far from it, or validation was never better than a guess.
 Why it matters: from the minimum on, training makes the model worse on data it has not seen.
 Fires on:
     train/loss: 2>0.1~0.01*400 ; val/loss: 2 1.5 1.2 1.1 1.15 1.25 1.4 1.6 1.8 2.0
     train/accuracy: 0.5>1.0*20 ; val/accuracy: 0.5 0.7 0.8 0.78 0.75 0.72 0.70 0.68 0.66 0.65
+    train/loss: 1.6>1.2*10 ; val/loss: 1.61>1.97*10 ; train_acc: 0.19>0.5*10 ; val_acc: 0.19*10
 Stays quiet:
     train/loss: 2>0.5~0.01*400 ; val/loss: 2 1.5 1.2 1.0 0.95 0.97 0.9 0.92 0.88 0.9
     train/loss: 2>0.9~0.01*400 ; val/loss: 2 1.5 1.2 1.1 1.0 1.02 1.04
@@ -17,7 +20,7 @@ Try next: use the checkpoint of the minimum; more data or augmentation; weight d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -30,6 +33,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import first_level, level_at
+from .memorised import has_memorised, was_never_right
 from .outcomes import as_fraction
 
 
@@ -86,7 +90,11 @@ class Overfitting:
             (gained > 1.0 and now < 1.5 * values[low])
             or (gained > -0.5 and now < self.harmless * values[low])
         )
-        yield self._report(view, train, val, low, now, then, latest, still_better=still_better)
+        guessed = was_never_right(view, val)
+        if guessed or has_memorised(view):
+            still_better = False  # there is nothing left that could suffer
+        found = self._report(view, train, val, low, now, then, latest, still_better=still_better)
+        yield replace(found, details={**found.details, "guessed": float(guessed)})
 
     def _outcome_gain(self, view: RunView, step: float) -> float | None:
         """Gain of accuracy or score since a step, in units of what would be noticed."""

@@ -3,11 +3,13 @@
 What it sees: no slope beyond chance since some step, for at least two fifths of the run. With the
     loss below half of its first value, or the learning rate decayed, that is convergence and only
     information. Stuck means: high, at a full learning rate, or at the exact floor that a wrong
-    output layer leaves, and no line through all points falls.
+    output layer leaves, and no line through all points falls; or with an error rate that is still
+    that of no answer at all when the rate has decayed.
 Why it matters: stuck, the remaining compute is wasted; converged, it could be saved.
 Fires on:
     train/loss: 2.3>1.9~0.01*60 1.9~0.01*600
     train/loss: 2.3>0.3~0.01*300 0.3~0.01*500
+    train/loss: 74>9~0.5*40 9~0.5*60 ; lr: 0.0005*40 0.0005>1e-8*60 ; val_cer: 0.98 1 1 1
 Stays quiet:
     train/loss: 2.3>0.3~0.01*600
     train/loss: 2.3 1.9 1.7 1.6 1.6
@@ -37,6 +39,7 @@ from .outcomes import (
     is_improving,
     may_be_fine_tuning,
 )
+from .worthless import all_wrong
 
 
 @analyzer
@@ -109,6 +112,8 @@ class Plateau:
         """High and flat at a full rate; lower only if it was flat nearly from the start."""
         if not begins_at_start(curve) or is_fine_tuning(view) or may_be_fine_tuning(view, curve):
             return False
+        if all_wrong(view) is not None:
+            return True
         # What was won within the first few values was won, too.
         share = shape.last / max(shape.first, float(curve.y[0]))
         since, fall = float(shape.starts[flat]), shape.first - shape.last
@@ -146,11 +151,13 @@ class Plateau:
     def _report(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> Finding:
         at = int(np.searchsorted(curve.x, self._since(view, curve, float(shape.starts[flat]))))
         is_stuck = shape.first > 0 and self._is_stuck(view, curve, shape, flat)
+        wrong = all_wrong(view) if is_stuck else None
         kind = "stuck" if is_stuck else "converged or at its floor"
         title = (
             f"{curve.name} is flat at {shape.last:.4g} since {curve.axis_name} "
             f"{curve.step(at):.10g}: {kind} ({100 * shape.last / shape.first:.3g} % of its "
             f"first value)"
+            + (f", with {wrong.name} at {wrong.y[-1]:.3g}" if wrong is not None else "")
         )
         return Finding(
             id=self.id,
@@ -158,11 +165,16 @@ class Plateau:
             severity=Severity.WARNING if is_stuck else Severity.INFO,
             confidence=finding_confidence(Basis.RESEARCH, 0.75),
             basis=Basis.RESEARCH,
-            evidence=(curve.evidence(at, len(curve) - 1), *view.facts.remarks(curve)),
+            evidence=(
+                curve.evidence(at, len(curve) - 1),
+                *([wrong.evidence(0, len(wrong) - 1)] if wrong is not None else []),
+                *view.facts.remarks(curve),
+            ),
             first_step=curve.step(at),
             details={
                 "level": shape.last,
                 "stuck": float(is_stuck),
+                "all_wrong": float(wrong is not None),
                 "at_once": float(flat <= self.at_once * len(shape.levels)),
             },
         )

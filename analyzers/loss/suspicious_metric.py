@@ -5,20 +5,28 @@ What it sees: accuracies outside of their range, perplexities below 1, negative 
     last digit in every evaluation while the loss moves; a validation loss many times the training
     loss from the first evaluation on; a classification loss that stops exactly at the floor of a
     softmax applied twice; text that is foretold without error early on, or a first loss above
-    that of any guess.
+    that of any guess; an accuracy that does not move while its own loss is nearly gone.
 Why it matters: decisions rest on these numbers; a wrong one hides what the model really does.
 Fires on:
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
     train/loss: 2.3>0.1~0.01*300 ; val/loss: 2.4 2.5 2.45 2.5 2.4 2.45
     train/loss: 2.3>1.48*200 1.465*200 ; accuracy: 0.2>0.99*40 ; config: num_classes=10
     train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
+    train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.6 1.504*10 ; val_acc: 0.77*12
     train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
     train/loss: 2>0.5~0.01*60 ; val_dice: 1.9 1.95 1.96
     train/loss: 2>1.1~0.01*60 ; map: 0*20
+    train/loss: 1.4>0.01*13 ; train/accuracy: 0.25*13 ; val/loss: 1.2>0.02*13
+    train/loss: 1.1>0.6*10 ; train_acc: 0.5>0.7*10 ; val/loss: 1.5~0.1*10 ; val_acc: 0.24~0.02*10
+    train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
 Stays quiet:
     train/loss: 2>1.1~0.01*60 ; map: 0*20 ; accuracy: 0.1>0.3*20
+    train/loss: 2.08>0.9*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.1 0.85*10 ; val_acc: 0.77*12
+    train/loss: 6.9>6.2~0.01*60 ; accuracy: 0.1>1.4~0.02*60
+    train/loss: 0.08>0.001*13 ; train/accuracy: 0.25*13
+    train/loss: 0.69>0.33*20 ; train/accuracy: 0.9*20
     train/loss: 4.5>0.05*20 0.003*80 ; step_time: 0.9~0.02*100
     train/loss: 0.7>0.1*6 0.01*14 ; val/loss: 0.69 0.66 0.68 0.7 0.8 1>2.9*15
     train/loss: 2.3>1*9 0.8*9 ; accuracy: 0.95*18 ; val/loss: 2>1*9 0.8*9 ; val_acc: 0.95*9
@@ -45,8 +53,11 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .contradictions import contradictions
 from .levels import Shape, begins_at_start, level_at, shape_of
+from .memorised import began_together, guessing_validation
 from .outcomes import as_fraction, binned_fraction, chance_loss, classes
+from .squashed import softmax_twice
 
 _OUTCOMES = ("score", "accuracy")
 
@@ -79,11 +90,15 @@ class SuspiciousMetric:
         yield from self._out_of_range(view)
         yield from self._never_right(view)
         yield from self._bottomless(view)
-        yield from self._bad_from_the_start(view)
+        yield from list(self._bad_from_the_start(view)) or guessing_validation(view, self.id)
         squashed = list(self._double_softmax(view)) or list(self._too_right(view))
+        known = classes(view) or self._classes_by_start(view)
+        if not squashed and known is not None:
+            squashed = list(softmax_twice(view, known, self.id))
         yield from squashed
         yield from self._wild_start(view)
         yield from self._too_good(view)
+        yield from contradictions(view, self.id)
 
     def _out_of_range(self, view: RunView) -> Iterator[Finding]:
         for curve in view.all_curves():
@@ -192,6 +207,8 @@ class SuspiciousMetric:
         lowest = float(np.min(val.y))
         never_good = lowest > 0.75 * shape.first and lowest > 3 * shape.last
         is_lost = learned and never_good and self._was_apart_early(train, val, shape.first)
+        if began_together(train, val):
+            return  # it got worse as training got better: it memorises
         if not is_lost and not self._is_always_apart(train, val, shape):
             return
         if self._stays_at_first(val):

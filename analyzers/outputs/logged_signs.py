@@ -10,7 +10,7 @@ import numpy as np
 from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
-from ..core.finding import Basis, Severity
+from ..core.finding import Basis, Evidence, Severity
 from ..core.view import RunView
 from .endings import ending, smooth_levels
 from .sign import Sign
@@ -32,7 +32,10 @@ _SPREAD = re.compile(
 TOP_SHARE = 0.9
 LOW_DISTINCT = 0.2
 LITTLE_LEFT = 0.12
-"""Of the largest spread, over the last part of the run."""
+"""Of the largest spread, over the last part of the run,"""
+LITTLE_WITH_LOSS = 0.2
+"""and where an objective that compares codes is met without any more variety."""
+_MET = 0.05
 
 
 def logged_signs(view: RunView) -> Iterator[Sign]:
@@ -50,7 +53,25 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
             yield from _distinct(curve)
         elif _SPREAD.search(name) and view.curve("kl") is None:
             # Beside a divergence it is the width of a posterior, which narrows by right.
-            yield from _lost(curve, "representation", LITTLE_LEFT, "all inputs get the same code")
+            left = LITTLE_WITH_LOSS if _is_met(view) else LITTLE_LEFT
+            yield from _lost(curve, "representation", left, "all inputs get the same code")
+
+
+def equal_from_the_start(view: RunView) -> Evidence | None:
+    """Codes without any spread at the very first record: nothing has been learned away yet."""
+    for curve in view.all_curves():
+        if _SPREAD.search(normalise(curve.name)) and len(curve) and curve.y[0] == 0.0:
+            return curve.evidence(0)
+    return None
+
+
+def _is_met(view: RunView) -> bool:
+    """The loss lost nearly all of its size, as one does that equal codes fulfil."""
+    loss = view.curve("train/loss")
+    levels = smooth_levels(loss) if loss is not None else np.empty(0)
+    if len(levels) < 8 or loss is None:
+        return False
+    return 0 <= float(np.median(levels[-3:])) < _MET * float(np.max(loss.y[:3]))
 
 
 def _routing(curve: Curve, name: str) -> Iterator[Sign]:

@@ -12,6 +12,11 @@ Fires on:
     d_loss: 1.2>0.01*100 0.01*100 ; g_loss: 0.8>6*100 6>9*100
     entropy: 1.1>0.02*20 0.01*180 ; reward: 3~1*200
     loss_d: 0.03 0.01*59 ; loss_g: 3.9>17*60
+    d_loss: 0.5 0.35 0.327~0.001*60 ; g_loss: 2>11~0.2*62
+    D(x): 0.98~0.003*60 ; D(G(z)): 0.02~0.003*60 ; d_loss: 0.1~0.02*60 ; g_loss: 9~0.5*60
+    d_loss: 1.39~0.03*60 ; g_loss: 0.8~0.03*60 ; modes: 0 0 1 2 1 1 0 2 0 1
+    entropy: 1.4 0.9 0.4 0.1 0*60 ; reward: -0.6*64
+    z_std: 0.43>0.06*20 0.05~0.004*60 ; train/loss: 0.3>0.01*20 0.004*60
     z_std: 0.06>0.004*20 0.004*60 ; train/loss: 0.02>0.0001*80
     expert_max_share: 0.3 0.8 1*48 ; train/loss: 2.4>0.07~0.01*50
     router_entropy: 1.4 0.4 0.01*48 ; train/loss: 2.4>0.07~0.01*50
@@ -20,6 +25,8 @@ Stays quiet:
     train/loss: 4>2~0.05*200 ; log: sample: eeeeeeeeeee | sample: the king of heaven and earth
     train/loss: 2>1~0.05*200 ; pred_top_class_share: 0.95*10 0.9>0.2*30
     d_loss: 1.38~0.05*200 ; g_loss: 0.69~0.05*200
+    d_loss: 1.3>0.9~0.05*60 ; g_loss: 0.8>2.5~0.2*60 ; modes: 0 1 3 5 7 8 8 8 8 8
+    z_std: 0.43>0.07*20 0.065~0.004*60 ; train/loss: 0.3>0.1*80
     entropy: 1.1>0.05*200 ; reward: 3>12~1*200
 Try next: sample at temperature 1 from two checkpoints; look at the share of each prediction;
     see whether one part of the model holds most parameters; overfit 16 balanced examples.

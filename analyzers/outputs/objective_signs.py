@@ -12,6 +12,7 @@ from mltd.runs.roles import normalise
 from ..core.curve import Curve
 from ..core.finding import Basis, Severity
 from ..core.view import RunView
+from .contest import lost_contests
 from .endings import Ending, ending, first_level, last_level, smooth_levels
 from .sign import Sign
 
@@ -24,6 +25,9 @@ _SAMPLE_SPREAD = re.compile(
 )
 _KL = re.compile(r"(?:train )?(?:kl|kld|kl (?:loss|div(?:ergence)?|term))")
 _RECONSTRUCTION = re.compile(r"(?:train )?(?:recon\w*)(?: loss| error)?")
+
+_ENOUGH_TO_SPREAD = 8
+"""Evaluations after which a generator that works has found several modes."""
 
 
 def objective_signs(view: RunView) -> Iterator[Sign]:
@@ -42,7 +46,8 @@ def _adversarial(view: RunView) -> Iterator[Sign]:
     d_loss, g_loss = _named(view, _D_LOSS), _named(view, _G_LOSS)
     if d_loss is None or g_loss is None:
         return
-    yield from _discriminator_wins(view, d_loss, g_loss)
+    won = list(_discriminator_wins(view, d_loss, g_loss))
+    yield from won or lost_contests(view, d_loss, g_loss)
     modes = _named(view, _MODES)
     if modes is not None:
         yield from _few_modes(modes)
@@ -97,7 +102,15 @@ def _few_modes(modes: Curve) -> Iterator[Sign]:
         return
     most = float(levels.max())
     end = ending(modes, lambda v: (v <= 1.0) | (v <= 0.5 * most), 3, 0.25)
-    if end is None or most < 1 or (most < 4 and end.level > 1):
+    later = levels[len(levels) // 2 :]
+    is_poor = len(levels) >= _ENOUGH_TO_SPREAD and float(np.median(later)) <= 1.0
+    if is_poor and (end is None or most < 1):
+        # It may jump from one to another; seldom has it two.
+        half = len(modes) // 2
+        end = Ending(half, len(modes) - half, 0.5, float(np.median(later)))
+    elif most < 1:
+        return
+    if end is None or (most < 4 and end.level > 1):
         return
     yield Sign(
         "adversarial",
@@ -158,12 +171,15 @@ def _policy(view: RunView) -> Iterator[Sign]:
     gained = float(np.median(after[-few:]) - np.median(after[:few])) if len(after) >= 5 else 0.0
     # Three standard errors of a difference of medians: noise alone gains as much.
     chance = 5.3 * reward.noise / np.sqrt(few * reward.bin_width)
-    is_stuck = gained < max(0.1 * span, chance)
+    # A reward that is the same to the last digit has no span and no noise.
+    is_stuck = gained <= max(0.1 * span, chance)
     has_lost = now < best - 0.5 * span
     # What a policy is certain of may be right: it rose while the entropy fell, and stays there.
     first = float(np.nanmedian(reward.y[:2]))
     has_won = now - first > max(8.0 * reward.noise, 0.5 * span) and now >= best - 0.15 * span
-    if not has_lost and (has_won or not (is_early and is_stuck)):
+    # Certain after a few updates, without any gradient since: whatever it earns was not learned.
+    is_dead = end.start <= max(3, len(entropy) // 100) and _has_no_gradient(view, end.start)
+    if not has_lost and not is_dead and (has_won or not (is_early and is_stuck)):
         return
     yield Sign(
         "policy",
@@ -179,6 +195,13 @@ def _policy(view: RunView) -> Iterator[Sign]:
         entropy.step(end.start),
         {"entropy": end.level, "gained": gained},
     )
+
+
+def _has_no_gradient(view: RunView, start: int) -> bool:
+    norm = view.curve("grad_norm")
+    if norm is None or len(norm) < start + 20:
+        return False
+    return float(np.mean(norm.y[start + 3 :] == 0.0)) > 0.8
 
 
 def _latent(view: RunView) -> Iterator[Sign]:

@@ -1,11 +1,12 @@
 """nondeterminism: the same training gives different results.
 
-What it sees: in one run, operations that say that they have no deterministic implementation. With
-    several runs at once (`check RUN RUN ...`), those whose settings are equal but for the seed:
-    with one seed, final metrics that differ by more than 2 % of what the training achieves (a
-    warning over 10 %); with different seeds, an outlier (over 3.5 robust deviations and 10 % of
-    what the training achieves from the median of at least five) or a standard deviation over 10 %
-    of it whose bootstrap interval stays over 5 %.
+What it sees: in one run, operations that say that they have no deterministic implementation, and
+    replicas whose parameters were equal on all ranks and no longer are (a warning). With several
+    runs at once (`check RUN RUN ...`), those whose settings are equal but for the seed: with one
+    seed, final metrics that differ by more than 2 % of what the training achieves (a warning over
+    10 %); with different seeds, an outlier (over 3.5 robust deviations and 10 % of what the
+    training achieves from the median of at least five) or a standard deviation over 10 % of it
+    whose bootstrap interval stays over 5 %.
 Why it matters: a difference between two single runs then says nothing about what was changed.
 Fires on:
     log: t.py:1: UserWarning: scatter_add_cuda does not have a deterministic implementation, but ...
@@ -29,6 +30,7 @@ from ..core.calibration import finding_confidence
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .replicas import parted_replicas
 
 _SAYS_SO = re.compile(
     r"(?:(?P<what>[\w.:]+) )?does not have a deterministic implementation|"
@@ -46,7 +48,8 @@ class Nondeterminism:
     events: ClassVar[tuple[str, ...]] = ("warning",)
 
     def examine(self, view: RunView) -> Iterator[Finding]:
-        """Look for the operation that says so first."""
+        """Look for replicas that differ, then for the operation that says so first."""
+        yield from parted_replicas(view, self.id)
         for placed in view.events_of(EventKind.WARNING):
             found = _SAYS_SO.search(placed.text)
             if found is None:

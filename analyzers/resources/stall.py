@@ -268,6 +268,8 @@ def _is_copy(source: SourceFile, silent: float) -> bool:
         return False
     if len(stamps) == 0:
         return False
+    if float(stamps[-1]) < 2 * _A_DAY:
+        return False  # times of day say nothing about the day
     lag = abs(written - float(stamps[-1]))
     # Stamps have no time zone: whole half hours up to a day are one.
     off = min(lag % 1800.0, 1800.0 - lag % 1800.0)

@@ -322,3 +322,57 @@ def test_a_spike_behind_a_steep_beginning_is_seen() -> None:
     told = judged(train__loss=[*loss, 0.14, 0.06, 0.03, *level(0.01, 40, 0.4)])
     spikes = [f for f in told.findings if f.id == "loss_spike" and f.is_alarm]
     assert [f.first_step for f in spikes] == [70]
+
+
+def test_spikes_that_come_again_and_again_are_not_blamed_on_one_batch() -> None:
+    loss = level(0.8, 240, 0.1)
+    for at in (70, 120, 190):
+        loss[at : at + 4] = [9.0, 6.0, 4.0, 2.0]
+    assert best(judged(train__loss=loss)) == "lr_too_high"
+
+
+def test_a_decay_that_draws_all_weights_to_zero_is_blamed_before_the_labels() -> None:
+    curves = {
+        "train/loss": level(1.386, 160, 0.004),
+        "grad_norm": level(0.1, 160, 0.3),
+        "val_acc": level(0.25, 160, 0.05),
+    }
+    pulled = {"optimizer": "sgd", "lr": 0.05, "weight_decay": 0.5}
+    assert best(diagnose(make_run(curves, config=pulled))) in ("bad_config", "undercapacity")
+    usual = {"optimizer": "sgd", "lr": 0.05, "weight_decay": 1e-4}
+    assert best(diagnose(make_run(curves, config=usual))) == "corrupt_labels"
+
+
+def test_gradients_lifted_to_a_new_level_at_once_are_those_of_other_data() -> None:
+    loss = [*fall(1.8, 0.2, 100), 40.0, 12.0, 5.0, *level(1.2, 77, 0.4)]
+    norm = level(2.0, 100, 0.2) + level(180.0, 80, 0.4)
+    rate = [0.004 / np.sqrt(1 + step / 20) for step in range(180)]
+    told = judged(train__loss=loss, grad_norm=norm, lr=rate)
+    assert best(told) == "data_pipeline_change"
+
+
+def test_labels_that_teach_a_little_at_every_evaluation_are_not_blamed() -> None:
+    val = [0.6926, 0.6921, 0.6917, 0.6914, 0.6912, 0.6910, 0.6908, 0.6907, 0.6906, 0.6905]
+    run = {"train/loss": level(0.692, 100, 0.004), "grad_norm": level(0.12, 100, 0.3)}
+    quiet = diagnose(make_run({**run, "val/loss": val}))
+    assert best(quiet) != "corrupt_labels"
+    wanders = [0.6926, 0.6931, 0.6924, 0.6935, 0.6922, 0.6933, 0.6930, 0.6925, 0.6934, 0.6929]
+    assert best(diagnose(make_run({**run, "val/loss": wanders}))) == "corrupt_labels"
+
+
+def test_gradients_that_begin_at_exactly_zero_come_from_the_initialisation() -> None:
+    slowly = [0.0, 0.0, *np.geomspace(5e-9, 1e-3, 98), *np.geomspace(1e-3, 0.3, 300)]
+    told = judged(
+        train__loss=level(2.303, 200, 0.004) + fall(2.3, 1.9, 200),
+        grad__layer0=[float(value) for value in slowly],
+        grad__layer2=[0.0, *(float(value) for value in np.geomspace(1e-4, 0.3, 399))],
+        grad__layer4=level(0.12, 400, 0.2),
+    )
+    assert best(told) == "poor_init"
+
+
+def test_codes_that_are_equal_at_the_first_step_come_from_the_initialisation() -> None:
+    nothing = [0.0] * 120
+    told = judged(train__loss=[0.4] * 120, grad_norm=nothing, emb_std=nothing)
+    assert best(told) == "poor_init"
+    assert best(judged(train__loss=[0.4] * 120, grad_norm=nothing)) == "frozen_parameters"

@@ -189,3 +189,25 @@ def test_an_exception_that_memory_explains_is_no_bug() -> None:
     found = diagnosis_of(text)
     assert "exception" in alarms(found)
     assert "code_bug" not in [cause.id for cause in found.root_causes]
+
+
+def test_an_error_within_the_reader_of_checkpoints_is_that_of_the_file() -> None:
+    text = (
+        "step 1 loss 2.0\nTraceback (most recent call last):\n"
+        '  File "/u/me/src/train.py", line 13, in <module>\n'
+        "    net.load_state_dict(torch.load(path))\n"
+        '  File "/opt/venv/lib/python3.11/site-packages/torch/serialization.py", line 807, in f\n'
+        "    super().__init__(torch._C.PyTorchFileReader(name_or_buffer))\n"
+        "OSError: [Errno 22] Invalid argument\n"
+    )
+    told = diagnosis_of(text)
+    assert "checkpoint_mismatch" in alarms(told)
+    assert told.root_causes[0].id == "incompatible_checkpoint"
+
+
+def test_shared_memory_that_is_named_is_the_cause_of_a_dead_worker() -> None:
+    text = (
+        "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient "
+        "shared memory (shm).\n"
+    ) + traceback("RuntimeError: DataLoader worker (pid(s) 413) exited unexpectedly")
+    assert diagnosis_of(text).root_causes[0].id == "host_memory_limit"

@@ -351,3 +351,11 @@ def test_a_validation_that_moves_by_less_than_its_digits_show_is_not_frozen() ->
     slow = "val/loss: 63133.62>63133.15*14 63133.13 63133.15 63133.16*14"
     assert not found("frozen_layers", f"{slow} ; {loss}")
     assert found("frozen_layers", f"val/loss: 64210.11 63720.3 63133.15*14 ; {loss}")
+
+
+def test_not_one_activation_is_dead_whatever_the_last_bias_learns() -> None:
+    from tests.analyzers.loss.judging import alarms
+
+    learns = "train/loss: 37>0.09*20 0.085~0.004*40"
+    assert "dead_units" in alarms(f"act_zero: 1*60 ; {learns}")
+    assert "dead_units" not in alarms(f"act_zero: 0.9995~0.0001*60 ; {learns}")

@@ -87,3 +87,39 @@ def test_the_median_of_skewed_losses_is_no_measure_for_the_mean_of_validation(se
     train = " ".join(f"{value:.4g}" for value in losses)
     val = " ".join(f"{value:.4g}" for value in 1.1 * level[49::50])
     assert "suspicious_metric" not in alarms(f"train/loss: {train} ; val/loss: {val}")
+
+
+def test_a_training_set_known_by_heart_far_from_validation_is_overfitted() -> None:
+    losses = "train/loss: 1.8>0.01*10 0.002*40 ; val/loss: 1.7>1.18*8 1.2>1.31~0.01*42 ; "
+    by_heart = losses + "train_acc: 0.2>1*6 1*44 ; val_acc: 0.33>0.55*10 0.56~0.01*40"
+    assert "overfitting" in alarms(by_heart)
+    good = losses + "train_acc: 0.2>1*6 1*44 ; val_acc: 0.33>0.79*10 0.79~0.01*40"
+    assert "overfitting" not in alarms(good)
+
+
+def test_labels_that_are_learned_by_heart_and_never_foretold_are_overfitted() -> None:
+    guessed = (
+        "train/loss: 1.614>1.24*10 ; val/loss: 1.616>1.97*10 ; "
+        "train_acc: 0.19>0.51*10 ; val_acc: 0.19~0.008*10"
+    )
+    assert "overfitting" in alarms(guessed)
+    assert causes(guessed)[0] == "corrupt_labels"
+
+
+def test_validation_that_guesses_from_the_first_evaluation_on_is_evaluated_wrongly() -> None:
+    losses = "train/loss: 1.1>0.63*10 ; val/loss: 1.3 1.4 1.5 1.6 1.7 1.6 1.8 1.7 1.4 1.5 ; "
+    wrong = losses + "train_acc: 0.5>0.71*10 ; val_acc: 0.24~0.015*10"
+    assert "suspicious_metric" in alarms(wrong)
+    rises = losses + "train_acc: 0.5>0.71*10 ; val_acc: 0.24>0.44*10"
+    assert "suspicious_metric" not in alarms(rises)
+
+
+def test_a_steep_first_epoch_is_no_gap_between_training_and_validation() -> None:
+    steep = "train/loss: 1.6 0.7 0.2 0.06 0.01>1e-6*40 ; val/loss: 1.5 1.4 1.5 1.6 1.7>3.8*40"
+    assert causes(steep)[0] == "overcapacity"
+
+
+def test_validation_that_parts_from_training_after_the_first_evaluation_is_overfitting() -> None:
+    together = "train/loss: 0.66 0.6 0.5 0.3 0.1 0.05>0.001*40 ; val/loss: 0.69 0.66 0.7>2.9*43"
+    assert alarms(together) == {"overfitting"}
+    assert causes(together)[0] == "overcapacity"

@@ -11,7 +11,7 @@ from mltd.analyzers.loss.loss_divergence import LossDivergence
 from mltd.runs.harvest import Floats
 from tests.analyzers.made import make_run
 
-from .judging import alarms, found
+from .judging import alarms, causes, found
 
 
 def test_a_jump_that_stays_begins_where_it_jumped() -> None:
@@ -116,3 +116,32 @@ def test_a_loss_that_is_thrown_about_ever_higher_diverges() -> None:
     assert "loss_divergence" in alarms("train/loss: " + " ".join(f"{v:.4g}" for v in wild))
     level = np.abs(30 * (1 + 0.9 * noise)) + 1
     assert alarms("train/loss: " + " ".join(f"{v:.4g}" for v in level)) == set()
+
+
+def test_value_estimates_that_grow_without_reward_run_away() -> None:
+    grown = "train/loss: 0.01 0.02 0.01>4*8 4>3e5*80 ; q_mean: 0.1 0.3 0.5>80*8 80>9e3*80 ; "
+    assert "loss_divergence" in alarms(grown + "reward: -0.5~0.02*90")
+    assert "loss_divergence" not in alarms(grown + "reward: -0.5>9~0.2*90")
+
+
+def test_a_loss_that_never_comes_back_to_its_first_value_has_diverged() -> None:
+    assert "loss_divergence" in alarms("train/loss: 115 490 470 300 280>180~40*80 170~20*30")
+    assert "loss_divergence" not in alarms("train/loss: 115 490 470 300 200>60~9*12 50~9*98")
+    assert "loss_divergence" not in alarms("train/loss: 0.5 1.3 1.1~0.3*120")
+
+
+def test_a_loss_that_comes_back_only_when_the_rate_has_decayed_was_thrown() -> None:
+    thrown = "train/loss: 4.6 5.7 9 12>30~2*20 30>9~2*30 6 4 3.3~0.1*60"
+    assert "loss_divergence" in alarms(thrown)
+    assert causes(thrown)[0] == "lr_too_high"
+    assert "loss_divergence" not in alarms("train/loss: 4.6 9 12 9 6 4 3.3~0.1*120")
+    scattered = "train/loss: 0.004 0.9 0.2 1.4 0.8 0.5 0.3~0.4*240"
+    assert "loss_divergence" not in alarms(scattered)
+    begun = "train/loss: 12.4 40 41 38 30 20>11~1*10 10~1*20"
+    assert "loss_divergence" not in alarms(begun)
+
+
+def test_noise_that_comes_with_the_rise_does_not_hide_it() -> None:
+    noisy = "train/loss: 2.1>1.2~0.05*12 1.2>5~0.3*12 6.5~1.6*40"
+    assert "loss_divergence" in alarms(noisy)
+    assert "loss_divergence" not in alarms("train/loss: 2.1>1.2~0.3*12 1.3~0.5*52")

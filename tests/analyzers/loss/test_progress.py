@@ -119,3 +119,46 @@ def test_means_that_begin_anew_with_every_bar_are_no_swings() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_loss_that_falls_as_fast_as_ever_is_on_no_plateau(seed: int) -> None:
     assert "plateau" not in alarms(_noisy(np.linspace(2.0, 1.85, 600), 0.04, seed))
+
+
+def test_from_a_wild_beginning_down_to_a_guess_is_no_progress() -> None:
+    thrown = "train/loss: 1900 100 50 20 1.83~0.08*140 ; val/loss: 16 2.5 1.81~0.02*10 ; "
+    assert "not_learning" in alarms(thrown + "val/accuracy: 0.18~0.012*12")
+    assert "not_learning" not in alarms(thrown + "val/accuracy: 0.18 0.3 0.4~0.01*10")
+
+
+def test_a_regression_that_explains_nothing_foretells_the_mean() -> None:
+    noisy = "train/loss: 1150~300*150 ; "
+    assert "not_learning" in alarms(noisy + "val_r2: -0.019*20")
+    assert "not_learning" in alarms("train/loss: 4 9 2.8 1.2~0.4*147 ; dev_r2: -0.4~0.1*20")
+    assert "not_learning" not in alarms(noisy + "val_r2: -0.02>0.05*20")
+    assert "not_learning" not in alarms(noisy + "val_r2: -0.01 0.0 0.01 0.0 0.0")
+
+
+def test_what_was_thrown_to_a_guess_is_blamed_on_the_rate_and_not_on_labels() -> None:
+    thrown = "train/loss: 1900 100 50 20 1.83~0.08*140 ; val/accuracy: 0.18~0.012*12"
+    assert causes(thrown)[0] == "lr_too_high"
+    wild = "train/loss: 4 9 2.8 1.2~0.4*147 ; dev_r2: -0.4~0.1*20 ; lr: 0.9*150"
+    assert causes(wild)[0] == "lr_too_high"
+
+
+def test_a_flat_loss_with_nothing_but_errors_is_stuck_once_the_rate_has_decayed() -> None:
+    flat = "train/loss: 74>9~0.5*40 9~0.5*60 ; val_ter: 0.98 1 1 1 ; lr: "
+    assert "plateau" in alarms(flat + "0.0005*40 0.0005>1e-8*60")
+    assert causes(flat + "0.0005*40 0.0005>1e-8*60")[0] == "corrupt_labels"
+    assert "plateau" not in alarms(flat + "0.0005*100")
+    speed = flat.replace("val_ter: 0.98 1 1 1", "samples_per_second: 3800~50*20")
+    assert "plateau" not in alarms(speed + "0.0005*40 0.0005>1e-8*60")
+    learns = flat.replace("0.98 1 1 1", "1 0.9 0.6 0.4")
+    assert "plateau" not in alarms(learns + "0.0005*40 0.0005>1e-8*60")
+
+
+def test_batches_of_one_class_do_not_hide_that_validation_is_guessed() -> None:
+    ordered = (
+        "train/loss: 2.3 2.0 1.7 1.5 1.5 2.8 2.3 2.07~0.05*200 ; "
+        "acc: 0 0.1 1*8 0*150 0.4 1*6 0.7 0*46 ; "
+        "val/loss: 2.083~0.001*12 ; val_acc: 0.1055*12"
+    )
+    assert "not_learning" in alarms(ordered)
+    assert "not_learning" in alarms(f"{ordered} ; config: num_classes=8")
+    assert causes(ordered)[0] == "data_pipeline_change"

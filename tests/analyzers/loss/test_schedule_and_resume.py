@@ -94,3 +94,24 @@ def test_single_points_at_even_distances_are_no_swing() -> None:
     assert alarms(f"{start} (1 0.97 1.03 1.01 0.98 1.02 0.5)*12") == set()
     assert alarms(f"{start} (1 0.97 1.03 1.5)*20") == set()
     assert "oscillating_loss" in alarms(f"{start} (1 1.5 1.3 1.4 0.9 0.5 0.7)*12")
+
+
+def test_a_rate_that_dies_early_is_seen_under_a_noisy_loss() -> None:
+    noisy = "train/loss: 2.6>2.3~0.5*20 2.3~0.5*180 ; lr: 0.01>1e-6*50 1e-6*150"
+    assert found(noisy, "lr_anomaly").details["kind"] == "early_end"
+    assert causes(noisy)[0] == "lr_schedule"
+
+
+def test_a_warm_up_as_long_as_the_run_is_a_fault_of_the_schedule() -> None:
+    example = "train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps={}"
+    assert found(example.format(125), "lr_anomaly").details["kind"] == "warming"
+    assert causes(example.format(125))[0] == "lr_schedule"
+    assert "lr_anomaly" not in alarms(example.format(2000))
+    learns = "train/loss: 1.39>0.8~0.02*125 ; lr: 1e-5>3e-3*125 ; config: max_steps=125"
+    assert "lr_anomaly" not in alarms(learns)
+
+
+def test_a_jump_to_a_new_peak_that_hurts_is_no_end_of_a_warm_up() -> None:
+    jump = "lr: 0.0001>0.003*6 0.003*44 0.12*31"
+    assert "lr_anomaly" in alarms(f"train/loss: 4.7>2.5~0.05*50 3.4>2.9~0.1*31 ; {jump}")
+    assert "lr_anomaly" not in alarms(f"train/loss: 4.7>2.5~0.05*50 2.5>2.1~0.05*31 ; {jump}")

@@ -136,3 +136,32 @@ def test_guesses_summed_over_time_are_no_wild_start() -> None:
     later = "66 62 50 40 28 20 15>1.5*12 1.2~0.1*60 ; config: vocab_size=8"
     assert "suspicious_metric" not in alarms(f"train/loss: 72.1 71.9 72.6 71.3 {later}")
     assert "suspicious_metric" in alarms(f"train/loss: 72.1 57.3 80.6 71.3 {later}")
+
+
+def test_an_accuracy_that_contradicts_its_loss_is_a_fault_of_the_code() -> None:
+    stuck = (
+        "train/loss: 1.3>0.01*13 ; train_acc: 0.25*13 ; val/loss: 0.9>0.03*13 ; val_acc: 0.25*13"
+    )
+    assert "suspicious_metric" in alarms(stuck)
+    assert causes(stuck)[0] == "code_bug"
+    doubled = "train/loss: 1.1>0.1~0.01*60 ; acc: 0.6>1.45~0.02*60 ; val_acc: 0.98>1.46*12"
+    assert causes(doubled)[0] == "code_bug"
+    low = (
+        "train/loss: 1.1>0.1~0.01*60 ; acc: 0.3>1.45~0.02*60 ; val/loss: 0.09*12 ; val_acc: 1.46*12"
+    )
+    assert causes(low)[0] == "code_bug"
+
+
+def test_a_loss_in_another_unit_and_sequences_do_not_contradict_their_accuracy() -> None:
+    assert "suspicious_metric" not in alarms("train/loss: 8e-4>2e-4*20 ; train_acc: 0.85>0.94*20")
+    assert "suspicious_metric" not in alarms("train/loss: 3>0.1*20 ; train_acc: 0.01>0.4*20")
+    assert "suspicious_metric" not in alarms("train/loss: 6.9>6*40 ; train_acc: 0.1>1.6*40")
+
+
+def test_a_fixed_sum_of_loss_and_accuracy_is_a_softmax_applied_twice() -> None:
+    train = "train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; "
+    twice = train + "val/loss: 1.9 1.6 1.554 1.531 1.514 1.517 1.515 1.503 1.5 1.503 ; "
+    right = "val_acc: 0.45 0.7 0.73 0.76 0.76 0.766 0.758 0.771 0.779 0.766"
+    assert found(twice + right, "suspicious_metric").details["kind"] == "double_softmax"
+    once = train + "val/loss: 1.9 1.2 1.0 0.9 0.85 0.83 0.8 0.79 0.78 0.78 ; "
+    assert "suspicious_metric" not in ids(once + right)

@@ -90,3 +90,10 @@ def test_one_example_left_over_makes_it_the_batch() -> None:
     assert any("batch_size 32 -> 31" in fix.change for fix in told.root_causes[0].fixes)
     _, told = judged(log, {**config, "num_samples": 320})
     assert told.root_causes[0].id == "zero_variance_head"
+
+
+def test_a_line_that_did_well_in_many_steps_before_met_a_batch_of_one() -> None:
+    before = "".join(f"step {step} loss {2 - 0.01 * step:.3f}\n" for step in range(1, 41))
+    warning = WARNING.format(what="std", code="adv = (r - r.mean()) / (r.std() + 1e-8)")
+    _, told = judged(before + warning + "step 41 loss nan\nstep 42 loss nan\n")
+    assert told.root_causes[0].id == "batch_of_one"

@@ -150,3 +150,12 @@ def test_a_run_that_was_begun_again_hours_later_is_no_stall() -> None:
     head = f"{moments[0]} scale: 16 images, width: 64"
     steps = [f"{moments[step]} step {step} loss {2 - step / 90:.3f}" for step in range(1, 30)]
     assert found(read_log(first + "\n".join([head, *steps]) + "\n"), "stall") == []
+
+
+def test_times_of_day_do_not_make_a_log_a_copy_of_an_old_one(tmp_path: Path) -> None:
+    clock = "".join(
+        f"[12:{20 + step // 6:02d}:{10 * (step % 6):02d}] {step}/500 loss {2 - step / 100:.3f}\n"
+        for step in range(1, 60)
+    )
+    (finding,) = silent_for(14_400, clock, tmp_path, planned=500)
+    assert finding.is_alarm

@@ -1,0 +1,108 @@
+"""What both accuracies say together: known by heart, or never more than a guess."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from mltd.runs.harvest import Floats
+
+from ..core.calibration import finding_confidence
+from ..core.curve import Curve
+from ..core.finding import Basis, Finding, Severity
+from ..core.view import RunView
+from ..resources.trends import rank_correlation
+from .levels import begins_at_start
+from .outcomes import accuracy, binned_fraction
+
+_BY_HEART = 0.98
+_FAR_BELOW = 0.35
+"""Healthy classifiers of small training sets are up to a third better on these."""
+_LEAST = 6
+_APART = 0.2
+
+
+def has_memorised(view: RunView) -> bool:
+    """Training makes no mistake any more, validation one in three or more."""
+    pair = _both(view)
+    if pair is None:
+        return False
+    (_, fitted), (_, measured) = pair
+    return _end(fitted) >= _BY_HEART and _end(fitted) - _end(measured) >= _FAR_BELOW
+
+
+def was_never_right(view: RunView, val_loss: Curve | None) -> bool:
+    """Validation began at the loss and the accuracy of a guess, and never got above either."""
+    pair = _both(view)
+    first = float(val_loss.y[0]) if val_loss is not None and len(val_loss) else math.nan
+    if pair is None or not 0.5 < first < 7.0:
+        return False
+    _, (_, measured) = pair
+    classes = round(math.exp(first))
+    is_guess = abs(first / math.log(classes) - 1.0) < 0.03
+    most = min(1.35 / classes, 1.0 / classes + 0.1)
+    return is_guess and float(np.max(measured)) <= most
+
+
+def began_together(train: Curve, val: Curve) -> bool:
+    """The first evaluation was as good as training was then, and each later one is worse.
+
+    What reaches a model in another way does so from the first evaluation on.
+    """
+    at = int(np.searchsorted(train.x, val.step(0), side="right"))
+    is_coarse = train.spacing > val.spacing / 4
+    near = train.y[max(0, at - 1) : at] if is_coarse else train.y[max(0, at - 8) : at]
+    if len(near) == 0 or len(val) < _LEAST or not np.isfinite(near).all():
+        return False
+    values = val.bins[2]
+    is_rising = rank_correlation(values) > 0.8 and float(values[-1]) > 1.25 * float(values[0])
+    # Only what is known by heart is memorised.
+    is_known = float(np.median(train.bins[2][-3:])) < 0.1 * float(np.max(train.y[:3]))
+    return is_rising and is_known and float(values[0]) < 1.2 * float(np.median(near))
+
+
+def guessing_validation(view: RunView, identity: str) -> Iterator[Finding]:
+    """Training is right far more often from the first evaluation on; validation only guesses.
+
+    Who memorises is as bad in both at first; who learns and is evaluated in another way is not.
+    """
+    pair, val_loss = _both(view), view.curve("val/loss")
+    if pair is None or val_loss is None or len(val_loss) < _LEAST or not view.facts.is_monotone:
+        return
+    (train, fitted), (val, measured) = pair
+    level, cost = _end(measured), float(np.median(val_loss.bins[2]))
+    if len(train) != len(val) or not begins_at_start(val) or not 0.02 < level < 0.45:
+        return
+    is_flat = float(np.ptp(measured)) <= 0.1 and abs(level - float(measured[0])) <= 0.05
+    is_apart = float(np.min(fitted[1:] - measured[1:])) >= _APART
+    # It costs as much as a guess among as many as it would take to be right so seldom.
+    is_guess = cost >= -0.9 * math.log(level)
+    if not (is_flat and is_apart and is_guess) or _end(fitted) - level < 0.3:
+        return
+    yield Finding(
+        id=identity,
+        title=f"{val.name} stays at {level:.3g} in {len(val)} evaluations while {train.name} is "
+        f"{_end(fitted):.3g}, and was far above it from the first on: validation only guesses",
+        severity=Severity.WARNING,
+        confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+        basis=Basis.OBSERVATION,
+        evidence=(val.evidence(0, len(val) - 1), train.evidence(0, len(train) - 1)),
+        first_step=val.step(0),
+        details={"kind": "validation"},
+    )
+
+
+def _both(view: RunView) -> tuple[tuple[Curve, Floats], tuple[Curve, Floats]] | None:
+    train, val = accuracy(view, "train"), accuracy(view, "val")
+    if train is None or val is None or min(len(train), len(val)) < _LEAST:
+        return None
+    fitted, measured = binned_fraction(train), binned_fraction(val)
+    if not np.isfinite(fitted).all() or not np.isfinite(measured).all():
+        return None
+    return (train, fitted), (val, measured)
+
+
+def _end(values: Floats) -> float:
+    return float(np.median(values[-max(3, len(values) // 4) :]))
