@@ -10,6 +10,7 @@ import numpy as np
 from mltd.runs.run import Run
 from mltd.runs.state import RunState
 
+from .core.calibration import with_repute
 from .core.case import Case
 from .core.cause import RootCause
 from .core.finding import Finding, Severity
@@ -58,7 +59,7 @@ class Diagnostician:
             causes = rank(case, load_causes().causes.values(), failed)[:MAX_CAUSES]
         return Diagnosis(
             status=_status(self.view, findings, causes),
-            findings=tuple(findings),
+            findings=tuple(map(with_repute, findings)),
             root_causes=tuple(causes),
             requests=_requests(self.view, findings, causes),
             ties=_ties(causes),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 import numpy as np
 
-from .finding import Basis
+from .finding import Basis, EvidenceKind, Finding
 
 _UNKNOWN = 0.15
 """Below the lowest score that was met, the map runs out within this distance."""
@@ -54,12 +55,26 @@ def cause_confidence(cause: str, basis: Basis, raw: float) -> float:
     Some causes are the last resort for many symptoms, others are seldom mistaken: the same
     score means less from the former.
     """
-    share = _share("cause", basis, raw)
-    repute: float = _shipped().get("repute", {}).get(cause, 0.0) if "cause" in _maps() else 0.0
-    if repute and 0.0 < share < 1.0:
-        odds = share / (1.0 - share) * math.exp(repute)
-        share = odds / (1.0 + odds)
-    return min(share, basis.ceiling)
+    return min(_reputed("causes", cause, _share("cause", basis, raw)), basis.ceiling)
+
+
+def with_repute(finding: Finding) -> Finding:
+    """The finding as sure as such findings were right where nobody had seen the run before.
+
+    What a message says is as sure as its wording.
+    """
+    if all(one.kind in (EvidenceKind.LOG, EvidenceKind.JOB) for one in finding.evidence):
+        return finding
+    sure = _reputed("findings", finding.id, finding.confidence)
+    return replace(finding, confidence=round(min(sure, finding.basis.ceiling), 3))
+
+
+def _reputed(kind: str, name: str, share: float) -> float:
+    if not _maps() or not 0.0 < share < 1.0:
+        return share
+    repute: float = _shipped().get("repute", {}).get(kind, {}).get(name, 0.0)
+    odds = share / (1.0 - share) * math.exp(repute)
+    return odds / (1.0 + odds)
 
 
 def finding_confidence(basis: Basis, raw: float) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .score import judge
 from .truth import read_truths
 
 HERE = Path(calibration.__file__).with_name("calibration.json")
+FIRST_LOOK = Path(__file__).parent.parent / "recorded" / "first_look.json"
 LEAST = 40
 """Answers that a level of the map must rest on."""
 PRIOR = 6.0
@@ -25,46 +27,69 @@ SPREAD = 1.0
 its repute little."""
 _TOLD = {"log", "job"}
 
-Answer = tuple[float, bool, str]
-"""Raw score, whether it was right, and the id."""
+
+class Answer(NamedTuple):
+    """One thing that was said of a run."""
+
+    score: float
+    is_right: bool
+    id: str
+    is_told: bool
+    """By a message, which is as sure as its wording."""
 
 
-def collect(data: Path, split: str) -> dict[str, list[Answer]]:
-    """Raw score and correctness of every claim, by kind and basis."""
-    groups: dict[str, list[Answer]] = {}
+Answers = dict[str, list[Answer]]
+"""By kind and, for findings, basis."""
+
+
+def collect(data: Path, split: str) -> Answers:
+    """Raw score and correctness of every claim."""
+    groups: Answers = {}
     for truth in read_truths(data, split):
         if truth.verdict == "ambiguous":
             continue
         judged = judge((truth, data))
         right = {*truth.findings, *truth.also}
-        for found in judged.findings:
+        # A finding that a run has ten times is still one answer.
+        for found in {one["id"]: one for one in reversed(judged.findings)}.values():
             if truth.verdict != "unobservable":
-                name = f"finding/{found['basis']}"
-                answer = (found["confidence"], found["id"] in right, found["id"])
-                groups.setdefault(name, []).append(answer)
+                answer = Answer(found["confidence"], found["id"] in right, *_source(found))
+                groups.setdefault(f"finding/{found['basis']}", []).append(answer)
         for best in judged.causes[:1]:
-            # What a message says is as sure as its wording, whatever the map says.
-            if not {one["kind"] for one in best["evidence"]} <= _TOLD:
-                answer = (best["confidence"], best["id"] in truth.done, best["id"])
-                groups.setdefault("cause", []).append(answer)
+            answer = Answer(best["confidence"], best["id"] in truth.done, *_source(best))
+            groups.setdefault("cause", []).append(answer)
+    return groups
+
+
+def _source(said: dict[str, Any]) -> tuple[str, bool]:
+    return said["id"], {one["kind"] for one in said["evidence"]} <= _TOLD
+
+
+def first_look(file: Path) -> Answers:
+    """What was said of runs before anybody had looked at them, as it was written down then."""
+    groups: Answers = {}
+    for _, kind, name, basis, score, is_right, is_told in json.loads(file.read_text())["answers"]:
+        group = kind if kind == "cause" else f"{kind}/{basis}"
+        groups.setdefault(group, []).append(Answer(score, is_right, name, is_told))
     return groups
 
 
 def reputes(answers: list[Answer], shares: list[float]) -> dict[str, float]:
-    """How much more or less reliable each cause is than its score says, in log-odds.
+    """How much more or less reliable each of them is than its score says, in log-odds.
 
-    The likeliest shift under a prior that holds causes with few answers near 0.
+    The likeliest shift under a prior that holds those with few answers near 0.
     """
     found: dict[str, float] = {}
-    for name in sorted({one for _, _, one in answers}):
-        mine = [n for n, (_, _, one) in enumerate(answers) if one == name]
+    for name in sorted({answer.id for answer in answers}):
+        mine = [n for n, answer in enumerate(answers) if answer.id == name]
         odds = np.array([_log_odds(shares[n]) for n in mine])
-        right = np.array([float(answers[n][1]) for n in mine])
+        right = np.array([float(answers[n].is_right) for n in mine])
         shift = 0.0
         for _ in range(50):
             sure = 1.0 / (1.0 + np.exp(-(odds + shift)))
             slope = float(np.sum(right - sure)) - shift / SPREAD**2
-            shift += slope / (float(np.sum(sure * (1 - sure))) + 1.0 / SPREAD**2)
+            step = slope / (float(np.sum(sure * (1 - sure))) + 1.0 / SPREAD**2)
+            shift += min(max(step, -0.5), 0.5)
         found[name] = round(shift, 2)
     return found
 
@@ -76,17 +101,18 @@ def _log_odds(share: float) -> float:
 
 def isotonic(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[float]]:
     """Never-falling shares of right answers, each over enough answers."""
-    ordered = sorted(pairs)
-    blocks: list[list[float]] = []  # sum of raw, sum of right (with the prior), count
-    for start in range(0, len(ordered), LEAST):
-        part = ordered[start : start + LEAST]
-        if len(part) < LEAST and blocks:
-            blocks[-1][0] += sum(raw for raw, _ in part)
-            blocks[-1][1] += sum(right for _, right in part)
-            blocks[-1][2] += len(part)
-        else:
-            total = sum(raw for raw, _ in part)
-            blocks.append([total, float(sum(right for _, right in part)), float(len(part))])
+    blocks: list[list[float]] = []  # sum of raw, sum of right, count
+    # Equal scores stay together: no order among them says anything.
+    for _, equals in groupby(sorted(pairs), key=lambda pair: pair[0]):
+        part = list(equals)
+        if not blocks or blocks[-1][2] >= LEAST:
+            blocks.append([0.0, 0.0, 0.0])
+        blocks[-1][0] += sum(raw for raw, _ in part)
+        blocks[-1][1] += sum(right for _, right in part)
+        blocks[-1][2] += len(part)
+    if len(blocks) > 1 and blocks[-1][2] < LEAST:
+        last = blocks.pop()
+        blocks[-1] = [a + b for a, b in zip(blocks[-1], last, strict=True)]
     merged: list[list[float]] = []
     for block in blocks:
         merged.append(block)
@@ -102,6 +128,26 @@ def _share(block: list[float]) -> float:
     return (block[1] + PRIOR * raw) / (block[2] + PRIOR)
 
 
+def fit(groups: Answers) -> dict[str, Any]:
+    """The maps, and the reputes of what was weighed."""
+    maps: dict[str, Any] = {}
+    weighed: dict[str, tuple[list[Answer], list[float]]] = {}
+    for name, answers in sorted(groups.items()):
+        kind = name.partition("/")[0]
+        # What a message says about a cause has no use for a map; findings share theirs.
+        mapped = answers if kind == "finding" else [one for one in answers if not one.is_told]
+        if len(mapped) < LEAST:
+            continue  # too few to say anything
+        raw, right = isotonic([(one.score, one.is_right) for one in mapped])
+        maps[name] = {"raw": raw, "right": right, "answers": len(mapped)}
+        mine = [one for one in mapped if not one.is_told]
+        known, shares = weighed.setdefault(f"{kind}s", ([], []))
+        known += mine
+        shares += [float(np.interp(one.score, raw, right)) for one in mine]
+    repute = {kind: reputes(*parts) for kind, parts in sorted(weighed.items())}
+    return {"maps": maps, "repute": repute}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Write the map that ships with the package."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -112,36 +158,31 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="DIR[:SPLIT]",
         help="a data folder and which of its runs to learn from (dev)",
     )
+    parser.add_argument(
+        "--first-look", type=Path, default=FIRST_LOOK, help="answers that were given blindly"
+    )
     parser.add_argument("--out", type=Path, default=HERE)
     chosen = parser.parse_args(arguments)
     # Scores as the analyzers give them, before any map.
     calibration._maps.cache_clear()
     calibration._maps = dict  # type: ignore[assignment]
-    groups: dict[str, list[Answer]] = {}
+    groups = first_look(chosen.first_look)
     for data in chosen.data:
         folder, _, split = data.partition(":")
         for name, answers in collect(Path(folder), split or "dev").items():
             groups.setdefault(name, []).extend(answers)
-    maps: dict[str, Any] = {}
-    for name, answers in sorted(groups.items()):
-        if len(answers) < LEAST:
-            continue  # too few to say anything
-        raw, right = isotonic([(score, is_right) for score, is_right, _ in answers])
-        maps[name] = {"raw": raw, "right": right, "answers": len(answers)}
-        mean = float(np.mean([one for _, one, _ in answers]))
-        sys.stdout.write(f"{name:24} {len(answers):4} answers, {mean:.3f} right: {raw} {right}\n")
-    causes = groups.get("cause", [])
-    raw, right = maps["cause"]["raw"], maps["cause"]["right"]
-    repute = reputes(causes, [float(np.interp(score, raw, right)) for score, _, _ in causes])
-    for name, shift in sorted(repute.items(), key=lambda one: one[1]):
-        sys.stdout.write(f"{name:28} {shift:+.2f}\n")
+    fitted = fit(groups)
     content = {
         "about": "raw score to share of right answers, and how much more or less reliable single "
-        "causes are, in log-odds; made by benchmarks/faults/calibrate.py",
-        "maps": maps,
-        "repute": repute,
+        "findings and causes are, in log-odds; made by benchmarks/faults/calibrate.py",
+        **fitted,
     }
     chosen.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    for name, entry in fitted["maps"].items():
+        sys.stdout.write(f"{name:24} {entry['answers']:4} {entry['raw']} {entry['right']}\n")
+    for kind, shifts in fitted["repute"].items():
+        shown = ", ".join(f"{name} {shift:+.2f}" for name, shift in shifts.items())
+        sys.stdout.write(f"{kind}: {shown}\n")
     return 0
 
 

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from benchmarks.faults.calibrate import LEAST, isotonic, reputes
+from benchmarks.faults.calibrate import (
+    FIRST_LOOK,
+    LEAST,
+    Answer,
+    first_look,
+    fit,
+    isotonic,
+    reputes,
+)
 
 
 def test_shares_never_fall_though_the_answers_do() -> None:
-    pairs = [(0.3, True)] * 50 + [(0.5, False)] * 25 + [(0.9, True)] * 50
+    pairs = [(0.3, True)] * 50 + [(0.5, False)] * 50 + [(0.9, True)] * 50
     raw, right = isotonic(pairs)
     assert raw == sorted(raw)
     assert right == sorted(right)
     assert right[-1] > 0.9
+
+
+def test_equal_scores_have_one_share() -> None:
+    raw, right = isotonic([(0.9, n % 4 != 0) for n in range(200)])
+    assert raw == [0.9]
+    assert 0.74 < right[0] < 0.78
 
 
 def test_few_answers_change_little() -> None:
@@ -25,7 +39,8 @@ def test_each_level_rests_on_enough_answers() -> None:
 
 
 def test_few_answers_move_the_repute_of_a_cause_little() -> None:
-    answers = [(0.5, False, "one")] + [(0.5, False, "many")] * 30 + [(0.5, True, "right")] * 30
+    answers = [Answer(0.5, False, "one", False)]
+    answers += [Answer(0.5, False, "many", False), Answer(0.5, True, "right", False)] * 30
     found = reputes(answers, [0.5] * len(answers))
     assert -0.5 < found["one"] < 0
     assert found["many"] < -1.5
@@ -33,5 +48,19 @@ def test_few_answers_move_the_repute_of_a_cause_little() -> None:
 
 
 def test_a_cause_as_reliable_as_its_scores_has_no_repute() -> None:
-    answers = [(0.5, n % 2 == 0, "even") for n in range(40)]
+    answers = [Answer(0.5, n % 2 == 0, "even", False) for n in range(40)]
     assert reputes(answers, [0.5] * 40)["even"] == 0.0
+
+
+def test_what_messages_say_changes_no_repute() -> None:
+    said = [Answer(0.9, True, "cuda_oom", True)] * 60
+    seen = [Answer(0.9, n % 2 == 0, "oscillating_loss", False) for n in range(60)]
+    fitted = fit({"finding/observation": [*said, *seen]})
+    assert set(fitted["repute"]["findings"]) == {"oscillating_loss"}
+    assert fitted["repute"]["findings"]["oscillating_loss"] < -0.5
+
+
+def test_the_first_look_is_kept() -> None:
+    answers = first_look(FIRST_LOOK)
+    assert len(answers["finding/observation"]) > 100
+    assert len(answers["cause"]) > 50

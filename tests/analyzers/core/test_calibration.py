@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mltd.analyzers.core import calibration
-from mltd.analyzers.core.calibration import calibrated, cause_confidence, finding_confidence
-from mltd.analyzers.core.finding import Basis
-from mltd.analyzers.core.registry import load_causes
+from mltd.analyzers.core.calibration import (
+    calibrated,
+    cause_confidence,
+    finding_confidence,
+    with_repute,
+)
+from mltd.analyzers.core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
+from mltd.analyzers.core.registry import load_analyzers, load_causes
 
 
 @pytest.mark.parametrize("basis", Basis)
@@ -40,7 +47,7 @@ def test_the_same_score_means_less_from_a_cause_that_is_often_mistaken(
 ) -> None:
     monkeypatch.setattr(calibration, "_maps", lambda: {"cause": ([0.0, 1.0], [0.0, 1.0])})
     repute = {"corrupt_labels": -1.0, "memory_leak": 1.0, "frozen_parameters": 9.0}
-    monkeypatch.setattr(calibration, "_shipped", lambda: {"repute": repute})
+    monkeypatch.setattr(calibration, "_shipped", lambda: {"repute": {"causes": repute}})
     doubted = cause_confidence("corrupt_labels", Basis.RESEARCH, 0.6)
     plain = cause_confidence("lr_too_high", Basis.RESEARCH, 0.6)
     trusted = cause_confidence("memory_leak", Basis.RESEARCH, 0.6)
@@ -50,6 +57,20 @@ def test_the_same_score_means_less_from_a_cause_that_is_often_mistaken(
     assert cause_confidence("corrupt_labels", Basis.RESEARCH, 0.0) == 0.0
 
 
-def test_the_shipped_reputes_are_of_causes_that_there_are() -> None:
-    known = set(load_causes().causes)
-    assert set(calibration._shipped()["repute"]) <= known
+def test_a_finding_that_is_often_mistaken_is_less_sure_unless_a_message_says_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calibration, "_maps", lambda: {"finding": ([0.0, 1.0], [0.0, 1.0])})
+    monkeypatch.setattr(calibration, "_shipped", lambda: {"repute": {"findings": {"x": -1.0}}})
+    seen = Evidence(EvidenceKind.SERIES, "loss@1", "2")
+    told = Evidence(EvidenceKind.LOG, "train.log:3", "said")
+    one = Finding("x", "it is so", Severity.WARNING, 0.9, Basis.OBSERVATION, (seen,))
+    assert with_repute(one).confidence == pytest.approx(0.768)
+    assert with_repute(replace(one, evidence=(told,))).confidence == 0.9
+    assert with_repute(replace(one, id="y")).confidence == 0.9
+
+
+def test_the_shipped_reputes_are_of_what_there_is() -> None:
+    shipped = calibration._shipped()["repute"]
+    assert set(shipped["causes"]) <= set(load_causes().causes)
+    assert set(shipped["findings"]) <= set(load_analyzers().analyzers)
