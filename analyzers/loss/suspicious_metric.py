@@ -45,18 +45,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from mltd.runs.harvest import Floats
 from mltd.runs.roles import normalise
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
-from ..core.finding import Basis, Evidence, Finding, Severity
+from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .apart import bad_from_the_start
 from .contradictions import contradictions
-from .levels import Shape, begins_at_start, level_at, shape_of
-from .memorised import began_together, guessing_validation
-from .outcomes import as_fraction, binned_fraction, chance_loss, classes
+from .levels import begins_at_start, shape_of
+from .memorised import guessing_validation
+from .outcomes import chance_loss
 from .squashed import softmax_twice
 
 _OUTCOMES = ("score", "accuracy")
@@ -78,8 +78,6 @@ class SuspiciousMetric:
     events: ClassVar[tuple[str, ...]] = ()
     wild: float = 3.0
     """First loss in multiples of that of guessing that no usual initialisation gives."""
-    unmoved: float = 0.12
-    """Share by which the first evaluations of a model differ that only memorises."""
     steady: float = 0.03
     """Share by which the first losses differ where nothing but guesses are summed."""
     least_zeros: int = 10
@@ -90,12 +88,8 @@ class SuspiciousMetric:
         yield from self._out_of_range(view)
         yield from self._never_right(view)
         yield from self._bottomless(view)
-        yield from list(self._bad_from_the_start(view)) or guessing_validation(view, self.id)
-        squashed = list(self._double_softmax(view)) or list(self._too_right(view))
-        known = classes(view) or self._classes_by_start(view)
-        if not squashed and known is not None:
-            squashed = list(softmax_twice(view, known, self.id))
-        yield from squashed
+        yield from list(bad_from_the_start(view, self.id)) or guessing_validation(view, self.id)
+        yield from softmax_twice(view, self.id)
         yield from self._wild_start(view)
         yield from self._too_good(view)
         yield from contradictions(view, self.id)
@@ -195,162 +189,6 @@ class SuspiciousMetric:
             details={"kind": "bottomless"},
         )
 
-    def _bad_from_the_start(self, view: RunView) -> Iterator[Finding]:
-        """Training learns, validation is at its worst from the first evaluation to the last."""
-        train, val = view.curve("train/loss"), view.curve("val/loss")
-        if train is None or val is None or len(val) < 3 or not view.facts.is_monotone:
-            return
-        shape = shape_of(train)
-        if shape is None or not np.isfinite(val.y).all() or shape.first <= 0:
-            return
-        learned = shape.last < 0.35 * shape.first
-        lowest = float(np.min(val.y))
-        never_good = lowest > 0.75 * shape.first and lowest > 3 * shape.last
-        is_lost = learned and never_good and self._was_apart_early(train, val, shape.first)
-        if began_together(train, val):
-            return  # it got worse as training got better: it memorises
-        if not is_lost and not self._is_always_apart(train, val, shape):
-            return
-        if self._stays_at_first(val):
-            return
-        evidence: list[Evidence] = [val.evidence(0, len(val) - 1), train.evidence(len(train) - 1)]
-        yield Finding(
-            id=self.id,
-            title=f"{val.name} never fell below {lowest:.4g} in {len(val)} evaluations while "
-            f"{train.name} went from {shape.first:.4g} to {shape.last:.4g}: validation is far off "
-            "since the first evaluation",
-            severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.OBSERVATION, 0.88),
-            basis=Basis.OBSERVATION,
-            evidence=tuple(evidence),
-            first_step=val.step(0),
-            details={"kind": "validation"},
-        )
-
-    def _stays_at_first(self, val: Curve) -> bool:
-        """Memorising: what holds for no other data leaves validation where it was, for a while.
-
-        A model that sees its validation wrongly moves there as fast as it does in training.
-        """
-        early = val.y[:4]
-        return len(val) >= 8 and float(np.ptp(early)) < self.unmoved * abs(float(early[0]))
-
-    def _is_always_apart(self, train: Curve, val: Curve, shape: Shape) -> bool:
-        """Several times the training loss at every evaluation, the first ones included."""
-        if len(val) < 4 or shape.last > 0.5 * shape.first or float(np.min(val.y)) <= 0:
-            return False
-        levels = np.array([level_at(train, step) for step in val.x[:64].tolist()])
-        ratios = val.y[:64] / np.maximum(_skew(train) * levels, 1e-12)
-        is_apart = float(np.min(ratios[:3])) > 2.2 and float(np.min(ratios)) > 2.0
-        return is_apart and float(np.min(val.y)) > 0.35 * shape.first
-
-    def _was_apart_early(self, train: Curve, val: Curve, first: float) -> bool:
-        """A wrong path parts them once anything is learned; memorising has a minimum first."""
-        low = int(np.argmin(val.y))
-        had_minimum = val.y[0] > 1.05 * val.y[low] and float(val.y[-1]) > 1.25 * val.y[low]
-        if low > 0 and had_minimum:
-            return False
-        for number in range(len(val)):
-            level = level_at(train, val.step(number))
-            if level < 0.35 * first:
-                return bool(val.y[number] > 2.5 * _skew(train) * level)
-        return False
-
-    def _double_softmax(self, view: RunView) -> Iterator[Finding]:
-        known = classes(view) or self._classes_by_start(view)
-        loss = view.curve("train/loss")
-        right = view.curve("train/accuracy") or view.curve("val/accuracy")
-        shape = shape_of(loss) if loss is not None else None
-        if known is None or known > 1e4 or loss is None or shape is None:
-            return
-        floor = math.log(math.e + known - 1) - 1
-        room = math.log(known) - floor
-        if not floor - 1e-3 <= shape.best <= floor + 0.2 * room:
-            return
-        if right is not None:
-            reached = float(np.nanmedian(as_fraction(right)[-max(3, len(right) // 10) :]))
-            # A cross-entropy with such an accuracy would be far lower.
-            if reached < max(0.6, 3.0 / known) or shape.last < 0.35 - math.log(reached):
-                return
-            fact, sure = f"although {right.name} is {reached:.3g}", 0.85
-            evidence = [loss.evidence(0, len(loss) - 1), right.evidence(len(right) - 1)]
-        else:
-            quarter = max(2, len(shape.levels) // 4)
-            slowing = float(shape.levels[-quarter] - shape.levels[-1])
-            if shape.best > floor + 0.1 * room or slowing > 0.1 * shape.fall or shape.points < 50:
-                return
-            fact, sure = "and falls ever slower towards it", 0.6
-            evidence = [loss.evidence(0, len(loss) - 1)]
-        yield Finding(
-            id=self.id,
-            title=f"{loss.name} stays at {shape.last:.4g} {fact}: {floor:.4g} is the floor of a "
-            f"softmax applied twice over {known:g} classes",
-            severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, sure),
-            basis=Basis.RESEARCH,
-            evidence=tuple(evidence),
-            first_step=loss.step(0),
-            details={"kind": "double_softmax", "floor": floor},
-        )
-
-    def _too_right(self, view: RunView) -> Iterator[Finding]:
-        """Nearly all right, in training and validation, at a loss of somebody who is unsure.
-
-        Label smoothing and mixed samples raise the training loss alone.
-        """
-        loss, val_loss = view.curve("train/loss"), view.curve("val/loss")
-        right = view.curve("train/accuracy") or view.curve("val/accuracy")
-        val_right = view.curve("val/accuracy")
-        if loss is None or val_loss is None or right is None or val_right is None:
-            return
-        if min(len(loss), len(val_loss), len(val_right)) < 4 or not view.facts.is_monotone:
-            return
-        hits = min(_end(binned_fraction(right)), _end(binned_fraction(val_right)))
-        level, measured = _end(loss.bins[2]), _end(val_loss.bins[2])
-        if not (hits >= 0.9 and min(level, measured) > 0.6 and abs(measured - level) < 0.15):
-            return
-        # A guess that is so often right costs this much, if it is as sure as it is right.
-        usual = 3.0 * (1.0 - hits) + 0.3
-        floor = min(level, measured) - (1.0 - hits)
-        if floor < usual:
-            return
-        known = 1.0 + math.e * (math.exp(floor) - 1.0)
-        # It began as a guess among as many; the floor of smoothed labels is another one.
-        if abs(math.exp(min(float(loss.y[0]), 50.0)) / known - 1.0) > 0.2:
-            return
-        reached = _end(binned_fraction(val_right))
-        yield Finding(
-            id=self.id,
-            title=f"{loss.name} ends at {level:.4g} and {val_loss.name} at {measured:.4g} although "
-            f"{val_right.name} is {reached:.3g}: a softmax applied twice over about {known:.0f} "
-            "classes cannot get lower",
-            severity=Severity.WARNING,
-            confidence=finding_confidence(Basis.RESEARCH, 0.75),
-            basis=Basis.RESEARCH,
-            evidence=(
-                loss.evidence(0, len(loss) - 1),
-                val_loss.evidence(len(val_loss) - 1),
-                val_right.evidence(len(val_right) - 1),
-            ),
-            first_step=loss.step(0),
-            details={"kind": "double_softmax", "floor": floor},
-        )
-
-    def _classes_by_start(self, view: RunView) -> float | None:
-        """An untrained classifier begins at ln(classes), with an accuracy of one in as many."""
-        loss = view.curve("train/loss")
-        right = view.curve("train/accuracy") or view.curve("val/accuracy")
-        if loss is None or right is None or len(loss) < 8 or not begins_at_start(loss):
-            return None
-        if not np.isfinite(loss.y[:3]).all() or not 0.5 < loss.y[0] < 9:
-            return None
-        found = math.exp(float(np.median(loss.y[:3])))
-        nearest = round(found)
-        if nearest < 3 or abs(found - nearest) > 0.04 * nearest:
-            return None
-        scale = 100.0 if float(np.nanmax(right.bins[4], initial=0.0)) > 1.5 else 1.0
-        return float(nearest) if right.y[0] / scale < 4.0 / nearest else None
-
     def _too_good(self, view: RunView) -> Iterator[Finding]:
         """Text that is foretold nearly without error early on: the answer is in the input."""
         loss = view.curve("train/loss")
@@ -404,22 +242,6 @@ class SuspiciousMetric:
             first_step=loss.step(0),
             details={"kind": "wild_start", "factor": first / guess},
         )
-
-
-def _skew(train: Curve) -> float:
-    """Mean by median of the later losses: an evaluation is a mean, long tails included."""
-    later = train.y[len(train) // 2 :][-4096:]
-    later = later[np.isfinite(later)]
-    middle = float(np.median(later)) if len(later) >= 8 else 0.0
-    if middle <= 0:
-        return 1.0
-    return max(1.0, float(np.mean(later[later <= np.quantile(later, 0.98)])) / middle)
-
-
-def _end(values: Floats) -> float:
-    """Level at the end, NaN if there is none."""
-    tail = values[-max(3, len(values) // 10) :]
-    return float(np.median(tail)) if np.isfinite(tail).all() else math.nan
 
 
 MOST_OF_A_GUESS = math.log(1e6)

@@ -113,11 +113,13 @@ class Crash:
     is_fault: bool = True
     also: tuple[str, ...] = ("exception",)
     """Findings that are true as well but not enough."""
+    done: tuple[str, ...] = ()
+    """The causes that are true, if not the first alone."""
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The cause that is true; the other acceptable ones are what the log allows to think."""
-        return self.causes[:1]
+        """The causes that are true; the other acceptable ones are what the log allows to think."""
+        return self.done or self.causes[:1]
 
     def source(self, style: str, fail_at: int) -> str:
         """The script."""

@@ -111,6 +111,8 @@ CRASHES = (
         "variance_of_one",
         ("degenerate_variance", "nan_loss"),
         ("batch_of_one", "zero_variance_head", "numerical_instability"),
+        # The head takes the variance, the batch leaves it one element.
+        done=("batch_of_one", "zero_variance_head"),
         inside=SPREAD,
         batch=ONE_SAMPLE,
         has_onset=True,

@@ -22,7 +22,7 @@ FILLED = {"place": "train.py:88", "file": "/data/x.pt", "s_lr": "lr 0.1", "size"
 
 STARTING = (
     "CUDA_", "HF_HOME=", "NCCL_", "PYTORCH_CUDA_ALLOC_CONF=", "bash ", "compute-sanitizer ", "cp ",
-    "dcgmi ", "diff ", "docker ", "export REQUESTS_CA_BUNDLE", "find ", "git ", "huggingface-cli ",
+    "dcgmi ", "gcloud ", "diff ", "docker ", "export REQUESTS_CA_BUNDLE", "find ", "git ", "huggingface-cli ",
     "ldd ", "ls ", "module ", "mltd-tui ", "nvidia-smi ", "p=/", "pip ", "python ", "rsync ",
     "sacct ", "sbatch ", "scontrol ", "set -", "source ", "srun ", "ulimit ", "wandb ", "wget ",
     "./out/", "ps ", "env ", "du ", "df ", "lsof ", "cat ", "grep ", "tail ", "head ", "sinfo ",
@@ -43,6 +43,7 @@ WRITING = {
     "torch.cuda.memory._record_memory_history(); _dump_snapshot('step500.pickle')",
     "if time.monotonic() - last_save > 1800: save_checkpoint()",
     "keep only the best and the last two checkpoints",
+    "Path(output_dir).mkdir(parents=True, exist_ok=True)",
     "save_total_limit: 3  # or ModelCheckpoint(save_top_k=1, save_last=True)",
 }
 """They write, or let older checkpoints be deleted."""
