@@ -22,7 +22,7 @@ LEAST = 40
 """Answers that a level of the map must rest on."""
 PRIOR = 6.0
 """Answers that the raw score itself counts for, so that few answers change little."""
-SPREAD = 1.0
+SPREAD = 0.5
 """How far, in log-odds, one cause is usually more or less reliable than another: few answers move
 its repute little."""
 _TOLD = {"log", "job"}

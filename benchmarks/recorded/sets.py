@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = ("tasks", "healthy")
+NAMES = ("tasks", "healthy", "fresh")
 
 
 def unpack(name: str, place: Path) -> Path:

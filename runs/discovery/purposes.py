@@ -23,7 +23,9 @@ SMALL_HEAD_BYTES = 1 << 12
 MOST_OPENED = 5_000
 SURE = 0.5
 LEAST_VALUES = 3
-"""Values of a metric that make a text with an unusual name a log."""
+"""Values of a known metric that make a text with an unusual name a log,"""
+MANY_VALUES = 10
+"""or so many of an unknown one at counted steps."""
 _SURE_OF_ONE = 0.75
 _UNDEMANDING = {"text", "jsonl"}
 _SAMPLE_LINES = 50
@@ -141,11 +143,13 @@ class Inspector:
             return Purpose.CONFIG if is_config else None
         if is_structured(head, path):
             return Purpose.METRICS
-        if name.lower().endswith(".txt") and not is_binary(head):
-            if _LOG_TEXT.fullmatch(name) or is_log_text(head):
-                return Purpose.LOG
-            return Purpose.LOG if self._looks_closer and reads_as_training(head) else None
-        return Purpose.CONFIG if is_config else None
+        is_text = name.lower().endswith(".txt") and not is_binary(head)
+        if is_text and (_LOG_TEXT.fullmatch(name) or is_log_text(head)):
+            return Purpose.LOG
+        if is_config:
+            return Purpose.CONFIG
+        is_readable = self._looks_closer and not is_binary(head)
+        return Purpose.LOG if is_readable and reads_as_training(head) else None
 
     def _is_training(self, path: str) -> bool:
         head = self.head(path)
@@ -165,9 +169,14 @@ def reads_as_training(head: bytes) -> bool:
     """True if a metric that trainings have comes several times in what the text says."""
     chosen = settings.current()
     harvest = TextReader(chosen.roles, chosen.patterns).feed(head, final=True)
+    # Numbers of any name at counted steps are those of a training, too.
+    is_counted = not {"step", "epoch"}.isdisjoint(harvest.axes)
     return any(
-        len(column.rows) >= LEAST_VALUES
-        and chosen.roles.role_of(column.key.name, column.key.split) is not None
+        (is_counted and len(column.rows) >= MANY_VALUES)
+        or (
+            len(column.rows) >= LEAST_VALUES
+            and chosen.roles.role_of(column.key.name, column.key.split) is not None
+        )
         for column in harvest.columns
     )
 

@@ -17,7 +17,7 @@ from .tables import TableRecord
 _COLUMN_GAP = re.compile(r"\s{2,}|[|│┃║\t]")
 _EDGE = re.compile(r"[|│┃║]")
 _EDGES = "|│┃║"
-_COMMENT = re.compile(r"^\s*#\s+(?=[^\W\d])")
+_COMMENT = re.compile(r"^\s*#\s*(?=[^\W\d])")
 """A header that is kept out of the way of programs that read numbers."""
 _TRAILING_BAR = re.compile(r":\s+(?P<percent>\d{1,3})%\|.*$")
 """The progress bar that ultralytics draws behind a row."""

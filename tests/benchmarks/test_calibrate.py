@@ -42,9 +42,9 @@ def test_few_answers_move_the_repute_of_a_cause_little() -> None:
     answers = [Answer(0.5, False, "one", False)]
     answers += [Answer(0.5, False, "many", False), Answer(0.5, True, "right", False)] * 30
     found = reputes(answers, [0.5] * len(answers))
-    assert -0.5 < found["one"] < 0
-    assert found["many"] < -1.5
-    assert found["right"] > 1.5
+    assert -0.3 < found["one"] < 0
+    assert found["many"] < -1.0
+    assert found["right"] > 1.0
 
 
 def test_a_cause_as_reliable_as_its_scores_has_no_repute() -> None:
@@ -62,5 +62,5 @@ def test_what_messages_say_changes_no_repute() -> None:
 
 def test_the_first_look_is_kept() -> None:
     answers = first_look(FIRST_LOOK)
-    assert len(answers["finding/observation"]) > 100
-    assert len(answers["cause"]) > 50
+    assert len(answers["finding/observation"]) > 50
+    assert len(answers["cause"]) > 30

@@ -11,16 +11,21 @@ from benchmarks.faults.score import judge_all
 from benchmarks.faults.truth import read_truths
 from benchmarks.recorded.sets import NAMES, unpack
 
-LEAST_FOUND = 0.88
-LEAST_EXPLAINED = 0.85
-"""Somewhat below what is reached: a rule may win one run and lose another."""
+LEAST = {"tasks": (0.88, 0.86), "healthy": (0.90, 0.85), "fresh": (0.79, 0.69)}
+"""Shares of faults found and of causes that are right, somewhat below what is reached: a rule may
+win one run and lose another."""
+
+
+def test_all_sets_have_a_bound() -> None:
+    assert set(LEAST) == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_runs_are_judged_as_their_authors_did(tmp_path: Path, name: str) -> None:
+    found, explained = LEAST[name]
     data = unpack(name, tmp_path)
     judged = judge_all(read_truths(data), data, jobs=1)
     assert not [one.broken for one in judged if one.broken]
     assert false_alarm_share(judged) <= 0.01
-    assert macro_recall(judged) >= LEAST_FOUND
-    assert cause_share(judged, within=1) >= LEAST_EXPLAINED
+    assert macro_recall(judged) >= found
+    assert cause_share(judged, within=1) >= explained
