@@ -26,6 +26,10 @@ EXCLUSION = 4
 """How fast a rival stops to matter: of two equals, neither is likelier than not."""
 
 
+ALLIES = frozenset({"lr_too_high", "missing_grad_clipping"})
+"""Causes that do not exclude each other: what nothing bounds breaks at a rate that is too high."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Weighed:
     """A cause and what its clues add up to; how sure it may be depends on its rivals."""
@@ -64,7 +68,7 @@ def _made_sure(weighed: list[_Weighed]) -> list[RootCause]:
     best, *others = weighed
     sure = best.raw
     if not best.is_told:
-        rival = next((one.raw for one in others), 0.0)
+        rival = next((one.raw for one in others if not _are_allies(best.root, one.root)), 0.0)
         sure = cause_confidence(best.root.id, best.root.basis, best.raw - RIVALRY * rival)
         sure = min(sure, 1.0 / (1.0 + (rival / best.raw) ** EXCLUSION))
     sure = min(sure, best.root.basis.ceiling)
@@ -73,6 +77,10 @@ def _made_sure(weighed: list[_Weighed]) -> list[RootCause]:
         share = min(sure * one.raw / best.raw, one.root.basis.ceiling)
         ranked.append(replace(one.root, confidence=round(share, 3)))
     return ranked
+
+
+def _are_allies(one: RootCause, other: RootCause) -> bool:
+    return {one.id, other.id} == ALLIES
 
 
 def _weigh(cause: Cause, case: Case) -> _Weighed | None:

@@ -103,3 +103,13 @@ def test_calibration_never_passes_the_ceiling(monkeypatch: pytest.MonkeyPatch) -
     assert calibration.calibrated("cause", Basis.INFERENCE, 0.6) == 0.70
     assert calibration.calibrated("cause", Basis.INFERENCE, 0.2) == pytest.approx(0.4)
     assert calibration.finding_confidence(Basis.RESEARCH, 0.99) == 0.85
+
+
+def test_a_cause_that_goes_with_the_best_one_is_no_rival() -> None:
+    clue = [Clue(0.8, EVIDENCE)]
+    weak = [Clue(0.6, EVIDENCE)]
+    alone = ranked(MadeCause("lr_too_high", clue))[0]
+    allied = ranked(MadeCause("lr_too_high", clue), MadeCause("missing_grad_clipping", weak))[0]
+    contested = ranked(MadeCause("lr_too_high", clue), MadeCause("bad_batch", weak))[0]
+    assert allied.confidence == alone.confidence
+    assert contested.confidence < alone.confidence
