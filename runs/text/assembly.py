@@ -161,7 +161,7 @@ class Assembly:
         group = _Group(np.array([piece], dtype=np.int64))
         group.axes = {axis: np.array([value]) for axis, (_, value) in record.axes.items()}
         group.parts = [
-            _Part(ColumnKey(name, split=record.split), None, np.array([value]), record.is_certain)
+            _Part(ColumnKey(name), None, np.array([value]), record.is_certain)
             for name, value in record.values.items()
         ]
         self._groups.append(group)

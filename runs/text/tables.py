@@ -40,7 +40,6 @@ class TableRecord:
     axes: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Axis to (precedence, value): the best name wins."""
     is_certain: bool = False
-    split: str = ""
 
 
 class TableReader:
