@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mltd.runs.state import RunState
+
 from .core.view import RunView
+from .distributed.progress import last_step
+
+_NEARLY = 0.95
+"""Of the planned steps: logs with few lines end a little before."""
 
 
 def missing_artifacts(view: RunView, *, is_sure: bool) -> Iterator[str]:
@@ -27,6 +33,11 @@ def missing_artifacts(view: RunView, *, is_sure: bool) -> Iterator[str]:
                 "file): nothing that a run has logged was found here"
             )
         return
+    if view.state is RunState.UNKNOWN and (end := _early_end(view)):
+        yield (
+            f"why the log ends at {end} without a last word: the .err file, or the scheduler's "
+            "record (`sacct -j JOB --format=State%30,ExitCode,MaxRSS,Elapsed,Timelimit`)"
+        )
     if is_sure:
         return
     if view.curve("train/loss") is not None and view.curve("grad_norm") is None:
@@ -38,3 +49,11 @@ def missing_artifacts(view: RunView, *, is_sure: bool) -> Iterator[str]:
         yield "the learning rate, as a logged series or in the config: it decides lr hypotheses"
     if not view.run.config:
         yield "the run's config (yaml, json or the args dump): fixes can then name its own values"
+
+
+def _early_end(view: RunView) -> str:
+    """The step at which a log ends well before the planned one; empty if it does not."""
+    planned, last = view.planned_steps, last_step(view)
+    if planned is None or last is None or last >= _NEARLY * planned - 1:
+        return ""
+    return f"step {last:.10g} of {planned:.10g}"

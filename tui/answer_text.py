@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .escaping import printable
+from .findings.verdict import UNEXPLAINED, unexplained
 
 if TYPE_CHECKING:
     from mltd.analyzers.core.cause import Fix, RootCause
@@ -25,8 +26,12 @@ _ASCII_MARKS = {"critical": "X", "warning": "!", "info": "i", "fine": "+", "unkn
 class AnswerText:
     """Lays a diagnosis out for a terminal of some width."""
 
-    def __init__(self, diagnosis: Diagnosis, *, columns: int, unicode: bool = True) -> None:
+    def __init__(
+        self, diagnosis: Diagnosis, *, columns: int, unicode: bool = True, state: str = ""
+    ) -> None:
+        """`state` is what the run is seen to do: one that hangs is not called healthy."""
         self._diagnosis = diagnosis
+        self._state = state
         self._columns = columns
         self._marks = _MARKS if unicode else _ASCII_MARKS
 
@@ -48,6 +53,8 @@ class AnswerText:
         if not alarms:
             if diagnosis.status == "no_metrics":
                 text = f"{self._marks['unknown']} nothing to judge: no metrics were found"
+            elif self._state in UNEXPLAINED:
+                text = f"{self._marks['unknown']} {unexplained(self._state)}"
             else:
                 text = f"{self._marks['fine']} healthy: nothing found that calls for action"
             yield from self._wrap(text, "  ", "    ")

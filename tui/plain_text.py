@@ -118,7 +118,10 @@ def _render(run: Run, diagnosis: Diagnosis | None, *, unicode: bool, columns: in
     if diagnosis is not None:
         yield ""
         yield from AnswerText(
-            diagnosis, columns=max(LEAST_WIDTH, columns or WIDE), unicode=unicode
+            diagnosis,
+            columns=max(LEAST_WIDTH, columns or WIDE),
+            unicode=unicode,
+            state=state.value,
         ).lines()
         yield ""
     yield from _render_series(run, unicode=unicode, columns=columns or WIDE)

@@ -19,6 +19,7 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..distributed.remedies import ask_for_record, resume, signal_before_end
 from ..distributed.verdicts import SIGNAL, Ended, Statement, verdict
+from ..resources.stall import BEFORE_END
 
 _STATED = (
     "owner",
@@ -53,6 +54,9 @@ class CancelledByPerson:
             yield case.clue(0.35, cancelled.evidence[0])
         else:
             yield case.clue(0.75, cancelled.evidence[0])
+        for silence in case.all("stall"):
+            if silence.number(BEFORE_END):  # whoever ended it ended what had hung
+                yield case.clue(-0.75, silence.evidence[0])
 
     def issue(self, case: Case) -> str:
         """One sentence."""

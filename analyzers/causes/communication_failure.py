@@ -22,7 +22,7 @@ from ..core.cause import Clue, Fix
 from ..core.failure import failure_evidence
 from ..core.finding import Basis
 from ..core.registry import cause
-from ..distributed.collectives import behind, timeouts
+from ..distributed.collectives import behind, timeouts, world_size
 from ..distributed.remedies import exclude_node, flight_recorder
 from ..distributed.reports import COMMUNICATION, reports
 
@@ -50,6 +50,7 @@ class CommunicationFailure:
         "rank_failure",
         "orchestration_error",
         "nondeterminism",
+        "stall",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -84,8 +85,10 @@ class CommunicationFailure:
                 yield case.clue(0.6, finding.evidence[0])
 
     def _waiting(self, case: Case, *, is_effect: bool) -> Iterator[Clue]:
-        finding = case.get("nccl_timeout")
+        finding, stalled = case.get("nccl_timeout"), case.get("stall")
         if finding is None:
+            if stalled is not None and (world_size(case.view) or 1) > 1:
+                yield case.because(stalled, 0.3)
             return
         waits = timeouts(case.view)
         if finding.number("is_setup"):

@@ -67,6 +67,8 @@ class DataloaderBottleneck:
         workers = case.setting("workers")
         if stalled is not None and workers is not None and (workers.number or 0) > 0:
             yield case.clue(0.2, workers.evidence)
+        elif stalled is not None and workers is None:
+            yield case.clue(0.15, stalled.evidence[0])
 
     def _slower(self, case: Case, slower: Finding) -> Iterator[Clue]:
         """Did the wait for data grow when the steps did?"""

@@ -66,7 +66,9 @@ class Deadlock:
         """One sentence with the operation and the ranks."""
         finding = case.get("nccl_timeout")
         if finding is None:
-            return "the ranks wait for each other and none goes on"
+            if (world_size(case.view) or 1) > 1:
+                return "the ranks wait for each other and none goes on"
+            return "the process waits for something that never comes: a lock, a worker, a peer"
         doing = finding.details.get("phase")
         missing = finding.details.get("missing")
         who = f"rank {missing}" if missing else "at least one rank"
@@ -75,8 +77,12 @@ class Deadlock:
         return f"{who} did not come to {what}{while_}, so the others waited until the timeout"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
-        """The same collectives on all ranks, more time for slow phases, a recorder."""
+        """Where it stands; the same collectives on all ranks, more time, a recorder."""
         finding = case.get("nccl_timeout")
+        if finding is None:
+            yield from _look_where_it_stands(self.id)
+            if (world_size(case.view) or 1) <= 1:
+                return
         doing = str(finding.details.get("phase") or "") if finding else ""
         limit = next((w.limit for w in timeouts(case.view) if w.limit), None)
         if doing:
@@ -97,6 +103,13 @@ class Deadlock:
 
     def requests(self, case: Case) -> Iterator[str]:
         """What separates it from the network and from a death."""
+        if not case.has("nccl_timeout") and (world_size(case.view) or 1) <= 1:
+            yield (
+                "`py-spy dump --pid PID` of the process and its workers while it hangs: in "
+                "`_try_get_data` it waits for the loader, in a lock or a collective it is a "
+                "deadlock, in read or write the file system"
+            )
+            return
         yield (
             "the log of every rank (torchrun --redirects 3 --log-dir logs): a rank with an error "
             "of its own means that it died, one that stands elsewhere a deadlock, all in the same "
@@ -106,3 +119,33 @@ class Deadlock:
             "a rerun with TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1: the dump "
             "tells deadlock (one rank at another collective) from communication_failure"
         )
+
+
+def _look_where_it_stands(addresses: str) -> Iterator[Fix]:
+    yield Fix(
+        addresses=addresses,
+        change="when it hangs again, look at the stacks of all its processes before ending it",
+        example="py-spy dump --pid PID   # for the main process and each worker",
+        expected_impact="names the line that waits: loader, lock, collective or file system",
+        verify="two dumps a minute apart show the same line",
+        if_it_fails="without py-spy: run with python -X faulthandler and "
+        "faulthandler.dump_traceback_later(1800, repeat=True)",
+        is_quick=True,
+    )
+    yield Fix(
+        addresses=addresses,
+        change="let a worker that does not answer become an error instead of a silence",
+        example="DataLoader(..., timeout=300)",
+        expected_impact="a hang in the loader ends the run within 5 minutes, with a traceback",
+        verify="the next hang has a message",
+        if_it_fails="if it hangs with num_workers=0 too, it is not the loader",
+        is_quick=True,
+    )
+    yield Fix(
+        addresses=addresses,
+        change="start the workers fresh instead of forking a process that holds locks",
+        example="DataLoader(..., multiprocessing_context='spawn')",
+        expected_impact="no hang in the number of steps after which it came",
+        verify="the run passes the step at which it hung, three times",
+        if_it_fails="look at what the workers open: files, database handles, threads of OpenCV",
+    )

@@ -28,6 +28,7 @@ from ..distributed.remedies import (
     signal_before_end,
 )
 from ..distributed.verdicts import MESSAGE, SIGNAL, Ended, verdict
+from ..resources.stall import BEFORE_END
 
 NEAR = 0.97
 """Share of the limit after which an unexplained end is probably the limit."""
@@ -53,6 +54,9 @@ class TimeLimit:
         for finding in case.all("slurm_timeout"):
             yield case.clue(0.5 if finding.number("is_over") else 0.98, finding.evidence[0],
                             states=True)  # fmt: skip
+        for silence in case.all("stall"):
+            if silence.number(BEFORE_END):  # no limit is long enough for a run that hangs
+                yield case.clue(-0.75, silence.evidence[0])
         for finding in case.all("orchestration_error"):
             if finding.details.get("root") == "time":
                 yield case.clue(0.85, finding.evidence[0])

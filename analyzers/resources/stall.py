@@ -3,7 +3,7 @@
 What it sees: a log that has not grown for ten times its usual interval (and a quarter of an
     hour), thrice that where output is buffered, and what the run was doing when it fell silent;
     surely so if the scheduler says that the job still runs; in logs with time stamps, a single
-    gap far above all others.
+    gap far above all others, and hours without a word before a job was ended from outside.
 Why it matters: a hung job holds its devices until its time limit, and no error will come.
 Fires on:
     log: 2024-01-01 10:00:00 step 1 loss 2.0 | 2024-01-01 10:00:10 step 2 loss 1.9
@@ -13,6 +13,13 @@ Fires on:
       | 2024-01-01 10:01:20 step 9 loss 1.6 | 2024-01-01 10:01:30 step 10 loss 1.5
       | 2024-01-01 10:01:40 step 11 loss 1.5 | 2024-01-01 10:01:50 step 12 loss 1.5
       | 2024-01-01 13:30:00 step 13 loss 1.4 | 2024-01-01 13:30:10 step 14 loss 1.4
+    log: 2024-01-01 10:00:00 step 1/99 loss 2.0 | 2024-01-01 10:00:10 step 2/99 loss 1.9
+      | 2024-01-01 10:00:20 step 3/99 loss 1.8 | 2024-01-01 10:00:30 step 4/99 loss 1.8
+      | 2024-01-01 10:00:40 step 5/99 loss 1.7 | 2024-01-01 10:00:50 step 6/99 loss 1.7
+      | 2024-01-01 10:01:00 step 7/99 loss 1.6 | 2024-01-01 10:01:10 step 8/99 loss 1.6
+      | 2024-01-01 10:01:20 step 9/99 loss 1.6 | 2024-01-01 10:01:30 step 10/99 loss 1.5
+      | 2024-01-01 10:01:40 step 11/99 loss 1.5 | 2024-01-01 10:01:50 step 12/99 loss 1.5
+      | slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-01T17:12:40 DUE TO TIME LIMIT ***
 Stays quiet:
     log: 2024-01-01 10:00:00 step 1 loss 2.0 | 2024-01-01 10:00:10 step 2 loss 1.9
 Try next: `py-spy dump` on every rank: the one that stands elsewhere than the others names the
@@ -39,15 +46,17 @@ from ..core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
 from ..core.job_event import job_evidence
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..distributed.progress import spoken
+from .last_silence import LEAST_MOMENTS, LastSilence, silence_before_end, usual_gap
 
+BEFORE_END = "before_end"
+"""Detail of a silence that lasted until the job was ended: the end is its effect."""
 _SILENT = re.compile(r"silent for ([\d.e+]+) (d|h|min|s)\b")
 _USUALLY = re.compile(r"grows every (?:less than )?([\d.e+]+) (d|h|min|s)\b")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "min": 60.0, "s": 1.0}
 _A_DAY = 86_400.0
 _ROWS = 65_536
 """Records at the end of a log whose time stamps are looked at."""
-_LEAST_MOMENTS = 12
-"""Different time stamps before which nothing is known of the usual gap."""
 _PHASES = {
     EventKind.EVALUATION: "evaluation",
     EventKind.CHECKPOINT: "checkpoint",
@@ -75,6 +84,9 @@ class Stall:
         """Silence now is worse than silence that is over."""
         if view.state is RunState.STALLED:
             yield from self._silence(view)
+            return
+        if (silence := silence_before_end(view)) is not None and self._is_long(view, silence):
+            yield self._report_end(view, silence)
             return
         gaps = [gap for gap in map(self._gap, view.run.files) if gap is not None]
         for gap in sorted(gaps, key=lambda gap: -gap.seconds)[:1]:
@@ -145,6 +157,36 @@ class Stall:
         ]
         return _PHASES[later[-1]] if later else ""
 
+    # -- silence before somebody ended the job --------------------------------------------------
+
+    def _is_long(self, view: RunView, silence: LastSilence) -> bool:
+        """True if the run had more to do and would have said something by then."""
+        least = max(self.least_gap, self.least_times_usual * silence.usual)
+        is_through = view.planned_steps and not self._should_go_on(view, silence.source)
+        return silence.seconds >= least and not is_through
+
+    def _report_end(self, view: RunView, silence: LastSilence) -> Finding:
+        phase, step = self._phase(view, silence.source), _last_step(silence.source)
+        where = f" after step {step:.10g}" if step is not None else ""
+        during = f", during {phase}," if phase else ""
+        name = silence.source.path.rpartition("/")[2]
+        line = int(silence.source.coordinates.line.view()[-1])
+        claim = (
+            f"nothing was logged for {spoken(silence.seconds)}{where}{during} before the job was "
+            f"ended; the usual longest gap is {spoken(silence.usual)}"
+        )
+        doubt = ", or its last lines were lost in a buffer" if silence.may_be_buffered else ""
+        return Finding(
+            id=self.id,
+            title=f"the run seems to have hung: {claim}{doubt}",
+            severity=Severity.INFO if silence.may_be_buffered else Severity.CRITICAL,
+            confidence=finding_confidence(Basis.RESEARCH, 0.75),
+            basis=Basis.RESEARCH,
+            evidence=(Evidence(EvidenceKind.LOG, f"{name}:{line}", claim[:200]), silence.ended),
+            first_step=step,
+            details={"phase": phase, "seconds": silence.seconds, BEFORE_END: 1.0},
+        )
+
     # -- a gap in the time stamps -------------------------------------------------------------
 
     def _gap(self, source: SourceFile) -> _Gap | None:
@@ -154,7 +196,7 @@ class Stall:
         first = max(0, len(column) - _ROWS)
         times = column.view()[first:]
         known = np.flatnonzero(np.isfinite(times) & (np.abs(times) < 1e13))
-        if len(known) < _LEAST_MOMENTS:
+        if len(known) < LEAST_MOMENTS:
             return None
         gaps = np.diff(times[known])
         if (gaps < 0).any():
@@ -164,7 +206,7 @@ class Stall:
             return None
         others = np.delete(gaps, at)
         widest = float(gaps[at])
-        usual = max(float(np.quantile(others, 0.99)), float(np.max(others)) / 3.0, 1e-9)
+        usual = usual_gap(others)
         if widest < max(self.least_gap, self.least_times_usual * usual):
             return None
         share = widest / float(times[known[-1]] - times[known[0]])
@@ -229,7 +271,7 @@ def _is_unstamped(times: Floats, gaps: Floats, at: int) -> bool:
     or far more records at the moment before the gap than at any other, were not silent.
     """
     edges = np.flatnonzero(gaps > 0) + 1
-    if len(edges) < _LEAST_MOMENTS - 1:
+    if len(edges) < LEAST_MOMENTS - 1:
         return True
     sizes = np.diff(np.concatenate(([0], edges, [len(times)])))
     here = int(np.searchsorted(edges, at, side="right"))

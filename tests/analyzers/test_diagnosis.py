@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from mltd.analyzers.core.cause import Clue
 from mltd.analyzers.core.finding import Severity
 from mltd.analyzers.core.verdict import MAX_FIXES
 from mltd.analyzers.diagnosis import Diagnosis, diagnose
+from mltd.runs.ingest import read_file
 from mltd.runs.run import Run
 from tests.analyzers.made import (
     CONFIG_EVIDENCE,
@@ -118,3 +122,19 @@ def test_findings_of_a_comparison_are_part_of_the_answer() -> None:
     with registered([], []):
         told = diagnose(make_run({"loss": [1.0, 2.0]}), (finding("nondeterminism"),))
     assert [f.id for f in told.findings] == ["nondeterminism"]
+
+
+def test_a_log_that_ends_early_without_a_last_word_asks_why(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"step {n}/400 loss {2 * 0.98**n:.4f}\n" for n in range(120)))
+    long_ago = time.time() - 20 * 86_400
+    os.utime(log, (long_ago, long_ago))
+    run = Run("old")
+    read_file(run, str(log))
+    told = diagnose(run)
+    assert told.status == "healthy"
+    assert "step 119 of 400" in told.requests[0]
+    log.write_text("".join(f"step {n}/400 loss {2 * 0.98**n:.4f}\n" for n in range(401)))
+    run = Run("whole")
+    read_file(run, str(log))
+    assert diagnose(run).requests == ()

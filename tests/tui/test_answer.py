@@ -131,6 +131,13 @@ def test_the_first_line_is_the_answer(told: Diagnosis, words: str) -> None:
     assert words in next(AnswerText(told, columns=120).lines())
 
 
+def test_a_run_that_hangs_or_failed_is_not_called_healthy() -> None:
+    for state, words in (("stalled", "went silent"), ("failed", "failed")):
+        first = next(AnswerText(Diagnosis("healthy"), columns=120, state=state).lines())
+        assert "healthy" not in first
+        assert words in first
+
+
 def test_long_lists_are_cut_and_say_so() -> None:
     many = Diagnosis(
         "needs_more_data",

@@ -41,6 +41,11 @@ def verdict(
     return [fit(counted, width), fit(_cause(diagnosis, is_long=False), width)]
 
 
+def unexplained(state: str) -> str:
+    """What is said of a run in such a state if no analyzer has a word about it."""
+    return f"it {UNEXPLAINED[state]}, and nothing was found that explains it"
+
+
 def looked_at(names: Sequence[str], width: int) -> list[Line]:
     """Which metrics the verdict rests on."""
     if not names:
@@ -58,7 +63,7 @@ def _calm(diagnosis: Diagnosis, width: int, *, is_reading: bool, state: str) -> 
     elif is_reading:
         text = "still reading: nothing found so far that calls for action"
     elif state in UNEXPLAINED:
-        text = f"it {UNEXPLAINED[state]}, and nothing was found that explains it"
+        text = unexplained(state)
     else:
         severity, text = "fine", "healthy: nothing found that calls for action"
     meaning = f"severity-{severity}"

@@ -14,7 +14,7 @@ from mltd.runs.ingest import read_file
 from mltd.runs.run import Run
 from tests.analyzers.made import read_log
 
-from .asking import found
+from .asking import causes, found
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -159,3 +159,44 @@ def test_times_of_day_do_not_make_a_log_a_copy_of_an_old_one(tmp_path: Path) -> 
     )
     (finding,) = silent_for(14_400, clock, tmp_path, planned=500)
     assert finding.is_alarm
+
+
+def ended(after: float, *, why: str = " DUE TO TIME LIMIT", gap: float = 10) -> Run:
+    """A log of 60 records whose job is ended so many seconds after its last word."""
+    moment = START + timedelta(seconds=60 * gap + after)
+    lines = [
+        f"{START + timedelta(seconds=gap * (n + 1)):%Y-%m-%d %H:%M:%S} step {n}/2000 "
+        f"loss {2 * 0.97**n:.3f}"
+        for n in range(60)
+    ]
+    lines.append(
+        f"slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT {moment:%Y-%m-%dT%H:%M:%S}{why} ***"
+    )
+    return read_log("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("why", [" DUE TO TIME LIMIT", ""])
+def test_hours_of_silence_before_the_end_are_the_cause_of_it(why: str) -> None:
+    run = ended(5 * 3600 + 700, why=why)
+    (finding,) = found(run, "stall")
+    assert finding.severity is Severity.CRITICAL
+    assert finding.first_step == 59
+    assert "5.19 h" in finding.title
+    assert causes(run)[0] == "deadlock"
+
+
+def test_a_limit_that_cuts_a_run_which_goes_on_is_the_cause_itself() -> None:
+    run = ended(15)
+    assert found(run, "stall") == []
+    assert causes(run)[0] == "time_limit"
+
+
+def test_clocks_of_two_time_zones_are_no_silence() -> None:
+    assert found(ended(5 * 3600 + 8), "stall") == []
+    assert found(ended(-7 * 3600 + 8), "stall") == []
+
+
+def test_what_may_lie_in_a_buffer_is_no_alarm() -> None:
+    (finding,) = found(ended(1300), "stall")
+    assert finding.severity is Severity.INFO
+    assert "buffer" in finding.title
