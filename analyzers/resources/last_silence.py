@@ -30,6 +30,9 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _ZONE = 1800.0
 """Seconds; clocks of different time zones are whole half hours apart."""
 _WIDEST_ZONES = 26 * 3600.0
+_WITH_YEAR = 366 * 86_400.0
+"""Stamps without a date or a year count from 1970: they say nothing about the day."""
+_LONGEST_JOB = 60 * 86_400.0
 _BUFFER = 8192
 """Bytes of output that a killed program may take with it."""
 _BUFFERS = 1.5
@@ -97,10 +100,12 @@ def _until_end(view: RunView, statement: Statement, last: float, usual: float) -
         known = written is not None and placed.job.end is not None
         return placed.job.end - written if known else None  # type: ignore[operator]
     found = _MOMENT.search(placed.text[:400])
-    if found is None:
+    if found is None or last < _WITH_YEAR:
         return None
     seconds = datetime.fromisoformat(found[0]).replace(tzinfo=UTC).timestamp() - last
     off = min(seconds % _ZONE, _ZONE - seconds % _ZONE)
+    if seconds > _LONGEST_JOB:
+        return None
     if abs(seconds) < _WIDEST_ZONES and off <= max(2.0 * usual, 60.0):
         return None  # as if no time had passed between two clocks of different zones
     return seconds

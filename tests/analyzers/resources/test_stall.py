@@ -200,3 +200,11 @@ def test_what_may_lie_in_a_buffer_is_no_alarm() -> None:
     (finding,) = found(ended(1300), "stall")
     assert finding.severity is Severity.INFO
     assert "buffer" in finding.title
+
+
+def test_times_of_day_are_not_compared_with_the_date_of_an_end() -> None:
+    lines = [f"10:{n:02}:00 step {n}/2000 loss {2 * 0.97**n:.3f}" for n in range(60)]
+    lines.append(
+        "slurmstepd: error: *** JOB 7 CANCELLED AT 2024-01-01T17:12:40 DUE TO TIME LIMIT ***"
+    )
+    assert found(read_log("\n".join(lines) + "\n"), "stall") == []
