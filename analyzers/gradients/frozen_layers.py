@@ -35,23 +35,27 @@ from typing import ClassVar
 import numpy as np
 
 from mltd.runs.event import EventKind
-from mltd.runs.harvest import Floats
 
 from ..core.calibration import finding_confidence
-from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
-from ..core.recording import LayerCurve
 from ..core.registry import analyzer
 from ..core.view import RunView
-from ..loss.outcomes import is_fine_tuning, peak_rate
+from ..loss.outcomes import is_fine_tuning
 from .calm import calmly, median
 from .cut_off import cut_off_layers
-from .layers import gradient_layers, gradient_norm, without_embeddings
-from .learning import effect_on_loss, learning
+from .layers import gradient_norm
+from .learning import learning
 from .left_out import left_out_layers
-from .recorded_units import dead_layers, recorded_shares
+from .recorded_units import recorded_shares
 from .scales import fall_of_series
-from .shares import measured
+from .standing_still import (
+    is_dead,
+    since,
+    still_evaluations,
+    still_layers,
+    still_norm,
+    still_updates,
+)
 
 _EMPTY = re.compile(
     r"optimizer got an empty parameter list|element \d+ of tensors does not require grad|"
@@ -72,11 +76,6 @@ class FrozenLayers:
     id: ClassVar[str] = "frozen_layers"
     roles: ClassVar[tuple[str, ...]] = ("val/loss", "train/loss", "grad_norm", "lr")
     events: ClassVar[tuple[str, ...]] = ("exception", "warning")
-    least_evaluations: int = 3
-    least_digits: int = 5
-    """Significant digits without which equal values say little."""
-    least_rate: float = 1e-6
-    """Learning rate below which four digits do not show what moves."""
 
     @calmly
     def examine(self, view: RunView) -> Iterator[Finding]:
@@ -86,19 +85,9 @@ class FrozenLayers:
             return
         if self._rate_is_zero(view) or _skips_steps(view):
             return
-        looks = (
-            self._left_out,
-            self._cut_off,
-            self._updates,
-            self._evaluations,
-            self._layers,
-            self._norm,
-        )
-        for look in looks:
-            found = look(view)
-            if found is not None:
-                yield found
-                return
+        found = self._left_out(view) or self._cut_off(view) or self._in_curves(view)
+        if found is not None:
+            yield found
 
     @staticmethod
     def _rate_is_zero(view: RunView) -> bool:
@@ -173,7 +162,7 @@ class FrozenLayers:
         if found is None:
             return None
         # Layers before a dead or saturated one get exact zeros; that is the other finding.
-        is_blocked = _is_dead(view) or bool(recorded_shares(view, "act_saturated", 0.9))
+        is_blocked = is_dead(view) or bool(recorded_shares(view, "act_saturated", 0.9))
         is_known = is_blocked or is_fine_tuning(view) or not found.is_used
         count = len(found.layers)
         which = f"layer {found.names} is" if count == 1 else f"{count} of {found.of} layers are"
@@ -184,7 +173,7 @@ class FrozenLayers:
         return Finding(
             id=self.id,
             title=f"{which} in the optimizer but {get} no gradient{listed}"
-            f"{_since(found.curve, found.first)}{why}",
+            f"{since(found.curve, found.first)}{why}",
             severity=Severity.INFO if is_known else Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.9),
             basis=Basis.OBSERVATION,
@@ -193,181 +182,21 @@ class FrozenLayers:
             details={"by": "layers", "count": float(count), "layer": found.names},
         )
 
-    def _updates(self, view: RunView) -> Finding | None:
-        shares = measured(view, "update_ratio")
-        for share in shares:
-            tail = share.curve.y[-max(10, len(share.curve) // 2) :][-4096:]
-            tail = tail[np.isfinite(tail)]
-            # A probe measures what little a tiny rate does; a log prints it as good as 0.
-            is_exact = view.run.files[share.curve.series.file].format == "probe"
-            least = np.nextafter(0.0, 1.0) if is_exact else 1e-8
-            if len(tail) < 10 or np.mean(np.abs(tail) < least) < 0.9:
-                continue
-            is_whole = share is shares[0]
-            moving = np.flatnonzero(np.abs(share.curve.y) >= least)
-            first = min(int(moving[-1]) + 1, len(share.curve) - 1) if len(moving) else 0
-            return self._report(
-                share.curve,
-                first,
-                f"{share.curve.name} is {median(tail):.2g}: the weights do not change",
-                Severity.CRITICAL if is_whole else Severity.WARNING,
-                0.9,
-                {"by": "updates"},
-            )
-        return None
-
-    def _evaluations(self, view: RunView) -> Finding | None:
-        curve, train = view.curve("val/loss"), view.curve("train/loss")
-        if curve is None or train is None or len(curve) < self.least_evaluations:
+    def _in_curves(self, view: RunView) -> Finding | None:
+        looks = (still_updates, still_evaluations, still_layers, still_norm)
+        still = next((sign for look in looks if (sign := look(view)) is not None), None)
+        if still is None:
             return None
-        last = float(curve.y[-1])
-        if not np.isfinite(last) or last == 0.0:
-            return None
-        if np.any(np.abs(curve.y[-self.least_evaluations :] - last) > 1e-6 * abs(last)):
-            return None
-        same = np.abs(curve.y - last) <= 1e-6 * abs(last)
-        other = np.flatnonzero(~same)
-        first = int(other[-1]) + 1 if len(other) else 0
-        count = len(curve) - first
-        digits = _digits(last)
-        is_fine = digits >= self.least_digits
-        if count < (self.least_evaluations if is_fine else 6) or digits < 4:
-            return None
-        if first > 1 and _creeps(curve.y[:first], last):
-            return None
-        rate = peak_rate(view)
-        if not is_fine and rate is not None and rate < self.least_rate:
-            return None
-        jitter = train.y[np.searchsorted(train.x, curve.x[first]) :]
-        jitter = jitter[np.isfinite(jitter)][-4096:]
-        if len(jitter) < 3 or np.ptp(jitter) <= 1e-4 * abs(last):
-            return None
-        # At the end of a decay nothing moves any more, as planned.
-        if view.facts.is_decayed and count < 0.5 * len(curve):
-            return None
-        if count < 2 * _longest_shown(curve.y[:first]):
-            return None
-        return self._report(
-            curve,
-            first,
-            f"{curve.name} is {last:.7g} in {count} evaluations in a row while {train.name} varies "
-            f"by {np.ptp(jitter):.2g}: the parameters do not change",
-            Severity.CRITICAL if is_fine and first == 0 else Severity.WARNING,
-            0.93 if is_fine else 0.6,
-            {"by": "evaluations", "count": float(count)},
-        )
-
-    def _layers(self, view: RunView) -> Finding | None:
-        layers = without_embeddings(gradient_layers(view))
-        if layers and layers[0].curve.series.layer:
-            return None  # recorded, and judged with what the recording knows besides
-        still: list[LayerCurve] = []
-        moving: list[LayerCurve] = []
-        for layer in layers:
-            tail = layer.curve.y[-min(4096, max(5, len(layer.curve) // 4)) :]
-            tail = tail[np.isfinite(tail)]
-            if len(tail) >= 5:
-                (still if np.mean(tail == 0.0) > 0.9 else moving).append(layer)
-        if not still or not moving:
-            return None
-        now = learning(view)
-        is_flat = now is not None and now.is_flat and len(now.curve) >= 30
-        curve = still[0].curve
-        first = _stopped(curve)
-        is_harmful = is_flat or (first > 0 and _rose(view, curve.step(first)))
-        return self._report(
-            curve,
-            first,
-            f"{len(still)} of {len(still) + len(moving)} layers get a gradient of exactly 0"
-            f"{_since(curve, first)}, {curve.name} among them",
-            Severity.WARNING
-            if self._is_unwanted(view, still, is_flat=is_harmful)
-            else Severity.INFO,
-            0.75,
-            {
-                "by": "layers",
-                "count": float(len(still)),
-                "after": float(first),
-                # All behind some layer are reached, none before it.
-                "is_blocked": float([*still, *moving] == layers),
-                "is_flat": float(is_flat),
-            },
-            beside=moving[-1].curve,
-        )
-
-    @staticmethod
-    def _is_unwanted(view: RunView, still: list[LayerCurve], *, is_flat: bool) -> bool:
-        """Fine-tuning freezes on purpose, and says so; a training from scratch does not."""
-        if _is_dead(view):
-            return False
-        always = all(np.all(layer.curve.y[:4096] == 0.0) for layer in still)
-        known = learning(view)
-        is_poor = known is not None and known.last > 0.4 * known.first
-        is_from_scratch = bool(view.settings) or is_poor
-        return is_flat or (always and is_from_scratch and not is_fine_tuning(view))
-
-    def _norm(self, view: RunView) -> Finding | None:
-        """A norm of 0 throughout may be a matter of digits: information only."""
-        curve, now = gradient_norm(view), learning(view)
-        if curve is None or now is None or view.facts.grad_norm_flaw or not now.is_flat:
-            return None
-        if len(curve) < 10 or np.any(curve.y[-4096:] != 0.0):
-            return None
-        return self._report(
-            curve,
-            0,
-            f"{curve.name} is 0 at all {len(curve)} points and {now.curve.name} does not fall",
-            Severity.INFO,
-            0.5,
-            {"by": "norm"},
-        )
-
-    def _report(
-        self,
-        curve: Curve,
-        first: int,
-        title: str,
-        severity: Severity,
-        raw: float,
-        details: dict[str, float | str],
-        *,
-        beside: Curve | None = None,
-    ) -> Finding:
-        moves = (beside.evidence(0, len(beside) - 1),) if beside is not None else ()
         return Finding(
             id=self.id,
-            title=title,
-            severity=severity,
-            confidence=finding_confidence(Basis.OBSERVATION, raw),
+            title=still.title,
+            severity=still.severity,
+            confidence=finding_confidence(Basis.OBSERVATION, still.raw),
             basis=Basis.OBSERVATION,
-            evidence=(curve.evidence(first, len(curve) - 1), *moves),
-            first_step=curve.step(first),
-            details=details,
+            evidence=still.evidence,
+            first_step=still.curve.step(still.first),
+            details=still.details,
         )
-
-
-def _longest_shown(values: Floats) -> int:
-    """How often a value was logged again before it changed: lines may show the last one."""
-    changes = np.flatnonzero(np.diff(values, prepend=np.nan, append=np.nan) != 0.0)
-    lengths = np.diff(changes)
-    return int(lengths.max()) if len(lengths) and np.median(lengths) > 1 else 0
-
-
-def _stopped(curve: Curve) -> int:
-    """From which point on a gradient is 0; the last few values outside do not count."""
-    alive = np.flatnonzero(curve.y != 0.0)
-    if len(alive) == 0 or len(alive) <= 0.1 * len(curve):
-        return 0
-    return min(int(alive[-1]) + 1, len(curve) - 1)
-
-
-def _rose(view: RunView, step: float) -> bool:
-    effect = effect_on_loss(view, step, step)
-    return effect is not None and effect.stays_up
-
-
-def _since(curve: Curve, first: int) -> str:
-    return f" since {curve.axis_name} {curve.step(first):.10g}" if first else ""
 
 
 def _skips_steps(view: RunView) -> bool:
@@ -376,23 +205,3 @@ def _skips_steps(view: RunView) -> bool:
     if scale is not None and fall_of_series(scale) is not None:
         return True
     return norm is not None and len(norm) > 0 and not np.isfinite(norm.y[-3:]).any()
-
-
-def _is_dead(view: RunView) -> bool:
-    """Units that are never active leave the layers before them without gradient."""
-    kinds = ("dead_units", "zero_gradients")
-    return bool(dead_layers(view, 0.7)) or any(
-        share.level() >= 0.7 for kind in kinds for share in measured(view, kind)
-    )
-
-
-def _digits(value: float) -> int:
-    """Significant digits with which a value was written."""
-    written = f"{abs(value):.12g}".partition("e")[0].replace(".", "").strip("0")
-    return len(written)
-
-
-def _creeps(before: Floats, last: float) -> bool:
-    """It moved by hardly more before: what is too little to tell from rounding is not frozen."""
-    moves = np.abs(np.diff(np.append(before, last)))
-    return float(np.median(moves)) < 1e-5 * abs(last)
