@@ -34,6 +34,9 @@ class Coordinates:
         self._recent: dict[str, tuple[float, Floats]] = {}
         """Per axis, what was carried into the harvest added last, and its rows."""
         self._states_step = False
+        self._has_loop_ends = False
+        self._has_other_steps = False
+        """Some were printed, or counted inside an epoch."""
         self._epoch_base: float | None = None
         self._epochs_are_fractions = False
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
@@ -86,6 +89,11 @@ class Coordinates:
         self._early_total = np.nan
         self._through = self._fallen = 0
 
+    @property
+    def counts_whole_epochs(self) -> bool:
+        """True if all steps are those of complete epochs: the log goes by epochs."""
+        return self._has_loop_ends and not self._has_other_steps
+
     def append(self, harvest: Harvest, lines_before: int, generation: int) -> int:
         """Add the rows of a harvest; the number of the first one."""
         first = len(self.line)
@@ -126,6 +134,7 @@ class Coordinates:
         # From the first printed step on, only printed steps count.
         unstated = ~np.logical_or.accumulate(stated) & (not self._states_step)
         self._states_step |= bool(stated.any())
+        self._has_other_steps |= self._states_step
         if inner is None:
             return
         here = np.isfinite(inner) & unstated
@@ -151,9 +160,12 @@ class Coordinates:
                 # Epochs that are named at their end: the loop is already that of the next one.
                 done = done + (total[counted] == self._early_total)
             derived[counted] = done * total[counted] + inner[counted]
+            self._has_loop_ends = True
+            self._has_other_steps |= bool((inner[counted] < total[counted]).any())
         uncounted = here & ~counted
         if uncounted.any():
             derived[uncounted] = self._accumulate(inner[uncounted])
+            self._has_other_steps = True
         axes["step"] = derived if step is None else np.where(here, derived, step)
 
     def _step_between_bars(self, axes: dict[str, Floats]) -> None:

@@ -1,9 +1,12 @@
-"""What a series is that its name does not tell: `train 2.31  valid 2.40`.
+"""What a series is that its name alone does not tell: `train 2.31  valid 2.40`, `tl 2.31  vl 2.40`.
 
-People who print nothing but splits print losses or accuracies; which, their course tells.
+People who print nothing but splits print losses or accuracies; which, their course tells. What
+two letters stand for, the other two letters beside them tell.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,6 +18,21 @@ _LOOKS = (8, 32, 128)
 _MOVED = 0.1
 """A share by which the last of them must differ from the first."""
 _MOST_PERCENT = 100.0
+
+
+_PAIRS = {
+    "tl": ("vl", "train/loss"),
+    "vl": ("tl", "val/loss"),
+    "ta": ("va", "train/accuracy"),
+    "va": ("ta", "val/accuracy"),
+}
+"""Initials, their partner without which they may mean anything, and what they mean with it."""
+
+
+def role_by_company(name: str, is_logged: Callable[[str], bool]) -> str | None:
+    """The role of a series that is called by initials, if its partner is logged beside it."""
+    partner, role = _PAIRS.get(name, ("", None))
+    return role if partner and is_logged(partner) else None
 
 
 def role_by_course(name: str, values: Floats, roles: Roles) -> str | None:

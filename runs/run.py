@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .coordinates import Coordinates
-from .course import role_by_course
+from .course import role_by_company, role_by_course
 from .event import Event
 from .events.log import EventLog
 from .harvest import Column, ColumnKey, Floats, Harvest, Ints
@@ -174,8 +174,15 @@ class Run:
                 merged = np.concatenate(rows)
                 order = np.argsort(merged, kind="stable")
                 series.append(merged[order], np.concatenate(values)[order])
-            if series.role is None and not series.unit and not series.dropped:
-                series.role = role_by_course(series.name, series.values, self._roles)
+            if series.role is None and not series.dropped:
+                series.role = self._role_beside_others(file, series)
+
+    def _role_beside_others(self, file: int, series: Series) -> str | None:
+        """What a series is by the one beside it, else by its course."""
+        role = role_by_company(series.name, lambda other: (file, other) in self._series)
+        if role is None and not series.unit:
+            role = role_by_course(series.name, series.values, self._roles)
+        return role
 
     def thin(self, file: int, kept: npt.NDArray[np.bool_]) -> None:
         """Forget all rows of a file but some; `thinning` says which ones matter."""
@@ -228,7 +235,7 @@ class Run:
         return [
             series
             for (file, name), series in self._series.items()
-            if series.is_metric and not self._is_repetition(file, name, series)
+            if len(series) and series.is_metric and not self._is_repetition(file, name, series)
         ]
 
     def find(self, file: int, name: str) -> Series | None:

@@ -136,7 +136,8 @@ class Series:
                     self._axis = name
                     break
             self._note_steps(fresh)
-        return "epoch" if self._axis == "step" and self._stands_still() else self._axis
+        by_epoch = self._stands_still() or self.coordinates.counts_whole_epochs
+        return "epoch" if self._axis == "step" and by_epoch else self._axis
 
     def _note_steps(self, fresh: npt.NDArray[np.int32]) -> None:
         """Whether the steps of the points have ever differed."""

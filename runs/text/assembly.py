@@ -189,7 +189,7 @@ class Assembly:
         harvest.line = self._lines(places[order]) + 1
         self._forget_echoes(harvest.line, row_of, harvest.lines)
         merged: dict[ColumnKey, list[tuple[Ints, Floats, bool]]] = {}
-        shown_again = self._shown_again()
+        outdated = self._outdated()
         start = 0
         for group in self._groups:
             rows = row_of[start : start + len(group.places)]
@@ -198,21 +198,40 @@ class Assembly:
                 if axis not in harvest.axes:
                     harvest.axes[axis] = np.full(len(order), np.nan)
                 harvest.axes[axis][rows] = values
-            fresh = None
-            if group.bar is not None and shown_again is not None:
-                fresh = ~shown_again[group.places]
             for key, among, values, certain in group.parts:
-                mask = among if fresh is None else fresh if among is None else among & fresh
+                mask = among
+                if group.bar is not None and key in outdated:
+                    fresh = ~np.isin(group.places, outdated[key])
+                    mask = fresh if among is None else among & fresh
                 taken = (rows, values) if mask is None else (rows[mask], values[mask])
                 merged.setdefault(key, []).append((*taken, certain))
-        harvest.columns.extend(_joined(key, parts) for key, parts in merged.items())
+        joined = (_joined(key, parts) for key, parts in merged.items())
+        harvest.columns.extend(column for column in joined if len(column.rows))
 
-    def _shown_again(self) -> Mask | None:
-        """Pieces with bars that are drawn again as far as they were.
+    def _outdated(self) -> dict[ColumnKey, Ints]:
+        """Per name, the pieces whose bar shows it and is drawn again, as far as it was, with it.
 
         When an evaluation has ended, or an epoch, the complete bar is drawn once more: what it
-        shows then is what counts.
+        shows then is what counts. What it no longer shows was its last word.
         """
+        drawing = self._drawings()
+        if drawing is None:
+            return {}
+        shown: dict[ColumnKey, list[Ints]] = {}
+        for group in self._groups:
+            for part in group.parts if group.bar is not None else ():
+                places = group.places if part.mask is None else group.places[part.mask]
+                shown.setdefault(part.key, []).append(places)
+        found: dict[ColumnKey, Ints] = {}
+        for key, parts in shown.items():
+            places = np.sort(np.concatenate(parts))
+            is_again = drawing[places[1:]] == drawing[places[:-1]]
+            if is_again.any():
+                found[key] = places[:-1][is_again]
+        return found
+
+    def _drawings(self) -> Ints | None:
+        """For pieces with bars a number that those have in common that are as far as another."""
         bars = [(group, *group.bar) for group in self._groups if group.bar is not None]
         if not bars:
             return None
@@ -225,11 +244,13 @@ class Assembly:
         epochs = [g.axes.get("epoch", none) for (g, _, _), none in zip(bars, unknown, strict=True)]
         epoch = np.concatenate(epochs)[order]
         lines = self._lines(places)
-        again = np.zeros(len(self._chunk.pieces), dtype=bool)
         is_same_bar = (drawn[1:] == drawn[:-1]) & (total[1:] == total[:-1])
         is_same_bar &= (lines[1:] == lines[:-1]) | (epoch[1:] == epoch[:-1])
-        again[places[:-1][is_same_bar]] = True
-        return again if again.any() else None
+        if not is_same_bar.any():
+            return None
+        numbers = np.zeros(len(self._chunk.pieces), dtype=np.int64)
+        numbers[places] = np.concatenate([[0], np.cumsum(~is_same_bar)])
+        return numbers
 
     def _forget_echoes(self, lines: Ints, row_of: Ints, count: int) -> None:
         """Drop what a second logger says right after the first, in the same words.

@@ -26,6 +26,7 @@ _DURATION = re.compile(r"\d+(?::\d{2})+|\d+h\d+m|\?|-+|nan?")
 """`00:03`, `1h20m`, and what stands in for a time that is not known."""
 _COUNTER_NAMES = {"#": "step", "e": "epoch"}
 """Headings of the first columns that are too short to mean anything elsewhere."""
+_WORD = re.compile(r"\S+")
 _NAME = re.compile(r"#|[^\W\d][\w./@%()-]*(?: (?:[^\W\d]|[(\[])[\w./:@%()\[\]-]*){0,3}")
 _HEADER_WORD = re.compile(
     r"epoch|step|iter|batch|round|tick|episode|loss|acc|err|score|\blr\b|rate|prec|map|ppl|f1|reward",
@@ -152,6 +153,8 @@ class GridReader:
         """Columns of the header read last, if those are splits and the rows are metrics."""
         self._above: list[str] = []
         """Cells of the line before, if those are words of a header."""
+        self._words: list[re.Match[str]] = []
+        """Words of the header, where some of its names have several."""
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take a header (nothing comes out) or a row (its record does, if it fits)."""
@@ -165,6 +168,8 @@ class GridReader:
             header = joined if _names_metrics(joined, self._roles) else header
         if header is not None:
             self._header, self._splits = header, []
+            has_spaces = any(" " in name for name in header)
+            self._words = list(_WORD.finditer(text)) if has_spaces else []
             return None
         if (splits := split_cells(text, self._roles)) is not None:
             self._header, self._splits = [], splits
@@ -174,6 +179,9 @@ class GridReader:
         cells = row_cells(text)
         if cells is None or _is_being_drawn(text):
             return None
+        if self._words and _stand_below(self._words, text, len(cells)):
+            # A wide column: `val_acc test_acc` are two names after all.
+            self._header, self._words = [word[0] for word in self._words], []
         record = self._record_of(line, cells)
         return record if record is not None and (record.values or record.axes) else None
 
@@ -211,6 +219,17 @@ class GridReader:
             record.axes[axis] = (precedence, value)
         else:
             record.values[name] = value
+
+
+def _stand_below(words: list[re.Match[str]], row: str, width: int) -> bool:
+    """True if each cell of a row of numbers has one word of the header above it."""
+    cells = list(_WORD.finditer(row))
+    if not len(words) == len(cells) == width:
+        return False
+    return all(
+        word.start() < cell.end() and cell.start() < word.end()
+        for word, cell in zip(words, cells, strict=True)
+    )
 
 
 def _axis_rank(name: str, roles: Roles) -> tuple[str | None, int]:

@@ -34,6 +34,10 @@ _GLUED_PLACE = re.compile(
 """`ep3-it40 loss 2.1`, `[E3/B40] loss: 2.1`."""
 _GLUED_EPOCH_ALONE = re.compile(r"\W{0,3}(?:ep|epoch)_?(?P<epoch>\d+)(?![\w.%])", re.IGNORECASE)
 """`ep3 val_loss 2.1`."""
+_LETTER_AND_EPOCH = re.compile(
+    r"E(?P<epoch>\d{1,4})\b[:|]?\s++(?=[^\W\d][\w./-]{0,20}\s?[=:]?\s?[-+]?\.?\d)"
+)
+"""`E12  tl 2.363  vl 2.274`; a logger's `E1117 22:15:58` has no name behind it."""
 _SPLIT_EPOCH_AND_BATCH = re.compile(
     r"""\s*(?P<split>[^\W\d]+)\s?:?\s?\[\s*(?P<epoch>\d+)\s*\]
     \s?\[\s*(?P<inner>\d+)\s*/\s*(?P<total>\d+)\s*\]""",
@@ -57,6 +61,7 @@ _COUNTERS = (
     (_GLUED_EPOCH, precedence.HEAD),
     (_GLUED_PLACE, precedence.HEAD),
     (_GLUED_EPOCH_ALONE, precedence.HEAD),
+    (_LETTER_AND_EPOCH, precedence.HEAD),
     (_BRACKETED_STEP, precedence.BRACKETED_HEAD),
     (_HASH_STEP, precedence.BRACKETED_HEAD),
     (_NUMBERED_LINE, precedence.NUMBERED_HEAD),

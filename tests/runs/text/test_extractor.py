@@ -326,6 +326,46 @@ def test_a_complete_bar_that_is_drawn_again_counts_once() -> None:
     assert values(run, "loss") == [0.5, 0.4, 0.3]
 
 
+def test_what_a_bar_no_longer_shows_when_it_is_drawn_again_is_kept() -> None:
+    lines = []
+    for epoch in range(3):
+        bar = f"Epoch {epoch}: 100%|####| 4/4 [00:01<00:00, 4.0it/s, "
+        lines.append(f"\r{bar}loss=0.{5 - epoch}]\r{bar}val_loss=0.{7 - epoch}]\n")
+    run = read("".join(lines))
+    assert values(run, "val_loss") == [0.7, 0.6, 0.5]
+    assert values(run, "loss") == [0.5, 0.4, 0.3]
+    assert all(len(series) for series in run.series)
+
+
+def test_lines_at_the_end_of_epochs_go_by_epochs() -> None:
+    lines = [f"Epoch {e}/9\n28/28 - 0s - 3ms/step - loss: 0.{9 - e}\n" for e in range(1, 8)]
+    (loss,) = [series for series in read("".join(lines)).series if series.name == "loss"]
+    assert loss.axis_name == "epoch"
+    assert loss.axis("epoch").tolist() == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_bars_within_epochs_go_by_steps() -> None:
+    lines = [
+        f"Epoch {e}/9\n14/28 - 0s - 3ms/step - loss: 0.{9 - e}\n"
+        f"28/28 - 0s - 3ms/step - loss: 0.{9 - e}\n"
+        for e in range(1, 8)
+    ]
+    names = {series.axis_name for series in read("".join(lines)).series if "loss" in series.name}
+    assert names == {"step"}
+
+
+def test_initials_mean_something_beside_their_partners_only() -> None:
+    lines = [f"E{n}   tl {2.4 - n / 50:.3f} vl {2.5 - n / 60:.3f} t 3s\n" for n in range(1, 12)]
+    run = read("".join(lines))
+    assert {series.name: series.role for series in run.series if series.role} == {
+        "tl": "train/loss",
+        "vl": "val/loss",
+    }
+    assert run.series[0].axis_name == "epoch"
+    alone = read("".join(f"E{n}   tl {2.4 - n / 50:.3f} t 3s\n" for n in range(1, 12)))
+    assert alone.series[0].role is None
+
+
 def test_bars_of_one_step_are_bars_of_their_epochs() -> None:
     text = "".join(f"Epoch {e}/3\n1/1 [======] - 0s 9ms/step - loss: 0.5\n" for e in (1, 2, 3))
     assert values(read(text), "loss") == [0.5, 0.5, 0.5]

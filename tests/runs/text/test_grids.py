@@ -148,3 +148,23 @@ def test_a_header_may_take_two_lines() -> None:
     ]
     names = {"Mini-batch Loss": 2.4615, "Validation Loss": 2.4977, "Base Learning Rate": 0.001}
     assert records_of(*lines) == [names]
+
+
+def test_names_that_fill_their_columns_are_told_apart_by_the_numbers_below() -> None:
+    reader = GridReader(shipped())
+    assert reader.feed(1, "    ep  tr_loss  va_loss  val_acc test_acc       lr") is None
+    record = reader.feed(2, "     1   1.5897   1.5933    0.225    0.142  1.0e-02")
+    assert record is not None
+    assert record.axes["epoch"][1] == 1
+    assert record.values == {
+        "tr_loss": 1.5897, "va_loss": 1.5933, "val_acc": 0.225, "test_acc": 0.142, "lr": 0.01,
+    }  # fmt: skip
+
+
+def test_an_index_before_names_with_spaces_is_still_an_index() -> None:
+    reader = GridReader(shipped())
+    assert reader.feed(1, "   epoch  train loss   acc") is None
+    record = reader.feed(2, "0      1      1.5897  0.22")
+    assert record is not None
+    assert record.axes["epoch"][1] == 1
+    assert record.values == {"train loss": 1.5897, "acc": 0.22}
