@@ -27,6 +27,8 @@ LEAST_MOMENTS = 12
 _ROWS = 65_536
 """Records at the end of a log whose time stamps are looked at."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+_LEAST_LIFE = 600.0
+"""Seconds of a log before which its usual pauses have not been seen."""
 _ZONE = 1800.0
 """Seconds; clocks of different time zones are whole half hours apart."""
 _WIDEST_ZONES = 26 * 3600.0
@@ -61,6 +63,8 @@ def silence_before_end(view: RunView) -> LastSilence | None:
     if moments is None:
         return None
     gaps = np.diff(moments)
+    if moments[-1] - moments[0] < _LEAST_LIFE:
+        return None
     if (gaps < 0).any() or (gaps > 0).sum() < LEAST_MOMENTS - 1:
         return None
     usual = usual_gap(gaps)

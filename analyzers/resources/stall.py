@@ -13,13 +13,13 @@ Fires on:
       | 2024-01-01 10:01:20 step 9 loss 1.6 | 2024-01-01 10:01:30 step 10 loss 1.5
       | 2024-01-01 10:01:40 step 11 loss 1.5 | 2024-01-01 10:01:50 step 12 loss 1.5
       | 2024-01-01 13:30:00 step 13 loss 1.4 | 2024-01-01 13:30:10 step 14 loss 1.4
-    log: 2024-01-01 10:00:00 step 1/99 loss 2.0 | 2024-01-01 10:00:10 step 2/99 loss 1.9
-      | 2024-01-01 10:00:20 step 3/99 loss 1.8 | 2024-01-01 10:00:30 step 4/99 loss 1.8
-      | 2024-01-01 10:00:40 step 5/99 loss 1.7 | 2024-01-01 10:00:50 step 6/99 loss 1.7
-      | 2024-01-01 10:01:00 step 7/99 loss 1.6 | 2024-01-01 10:01:10 step 8/99 loss 1.6
-      | 2024-01-01 10:01:20 step 9/99 loss 1.6 | 2024-01-01 10:01:30 step 10/99 loss 1.5
-      | 2024-01-01 10:01:40 step 11/99 loss 1.5 | 2024-01-01 10:01:50 step 12/99 loss 1.5
-      | slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-01T17:12:40 DUE TO TIME LIMIT ***
+    log: 2024-01-01 10:00:00 step 1/99 loss 2.00 | 2024-01-01 10:05:00 step 2/99 loss 1.96
+      | 2024-01-01 10:10:00 step 3/99 loss 1.92 | 2024-01-01 10:15:00 step 4/99 loss 1.88
+      | 2024-01-01 10:20:00 step 5/99 loss 1.84 | 2024-01-01 10:25:00 step 6/99 loss 1.80
+      | 2024-01-01 10:30:00 step 7/99 loss 1.76 | 2024-01-01 10:35:00 step 8/99 loss 1.72
+      | 2024-01-01 10:40:00 step 9/99 loss 1.68 | 2024-01-01 10:45:00 step 10/99 loss 1.64
+      | 2024-01-01 10:50:00 step 11/99 loss 1.60 | 2024-01-01 10:55:00 step 12/99 loss 1.56
+      | slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-02T17:12:40 DUE TO TIME LIMIT ***
 Stays quiet:
     log: 2024-01-01 10:00:00 step 1 loss 2.0 | 2024-01-01 10:00:10 step 2 loss 1.9
 Try next: `py-spy dump` on every rank: the one that stands elsewhere than the others names the
