@@ -107,6 +107,10 @@ class BadBatch:
         for other in case.all("loss_scale_collapse", "resume_discontinuity")[:1]:
             if other.first_step is not None and step is not None and other.first_step <= step:
                 yield case.because(other, -0.4)
+        told = case.get("degenerate_variance")
+        if told is not None and told.is_alarm and broken.id in ("nan_loss", "nan_gradients"):
+            # A statistic over one element is NaN whatever the element is.
+            yield case.because(told, -0.6)
         if len({spike.first_step for spike in spikes}) >= 3:
             # Again and again: it is not one batch.
             yield case.because(spikes[-1], -0.55)

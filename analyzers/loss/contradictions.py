@@ -21,6 +21,10 @@ _MOST_RIGHT = 0.9
 """Above it every loss is small, and no contradiction is left."""
 _AT_MOST = 2.5
 """An accuracy up to here is of 1, or a very low one in percent."""
+_STILL_LOW = 10.0
+"""So is one up to here, but answers of many parts may be wrong as a whole so often."""
+_NEXT_TO_NOTHING = 0.05
+"""Of the loss that goes with such a percentage: then not even many parts explain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ def _surprise(hits: float) -> float:
 def _over_one(pair: _Pair) -> str:
     """More than all right; in percent it would be next to nothing, at a loss of next to nothing."""
     most = float(np.max(pair.right.bins[4]))
-    if not 1.0 + 1e-6 < most <= _AT_MOST or pair.cost[1] > 0.5 * _surprise(most / 100.0):
+    share = 0.5 if most <= _AT_MOST else _NEXT_TO_NOTHING
+    if not 1.0 + 1e-6 < most <= _STILL_LOW or pair.cost[1] > share * _surprise(most / 100.0):
         return ""
     return (
         f"{pair.right.name} reaches {most:.4g}, which no share can, with {pair.loss.name} at "

@@ -5,13 +5,18 @@ What it sees: a folder or file name that claims a rate, batch size, seed, weight
     batch size that may be one device's share of the other is no contradiction; configuration
     files of one folder with different values; weights whose rows do not fit vocabulary or
     classes; an exception whose own numbers differ from the configured features or classes; a
-    logged batch size that is not the configured one.
+    logged batch size, or a constant learning rate, that is not the configured one (a rate that
+    may have been scaled to devices or batch is no contradiction).
 Why it matters: results are filed under settings that were never used, or the run trains
     something else than was meant.
 Fires on:
     config: num_classes=5, lr=0.1 ; log: IndexError: Target 7 is out of bounds.
     config: batch_size=64, lr=0.1 ; batch_size: 48*20 ; train/loss: 2>1*20
+    config: lr=0.0003 ; lr: 0.01*20 ; train/loss: 2>1*20
 Stays quiet:
+    config: lr=0.0003 ; lr: 0.0024*20 ; train/loss: 2>1*20
+    config: lr=0.0003, head_lr=0.01 ; lr: 0.01*20 ; train/loss: 2>1*20
+    config: lr=0.01 ; lr: 0.001>0.004*20 ; train/loss: 2>1*20
     config: num_classes=10, lr=0.1 ; log: IndexError: Target 7 is out of bounds.
     config: batch_size=64, lr=0.1 ; batch_size: 512*20 ; train/loss: 2>1*20
 Try next: print the resolved configuration at start; decide which artifact is right; rename the
@@ -37,6 +42,7 @@ from .disagreement import Disagreement
 from .file_claims import file_claims
 from .message_claims import message_claims
 from .name_claims import name_claims
+from .rate_claims import rate_claims
 
 
 @analyzer
@@ -53,7 +59,11 @@ class ConfigMismatch:
         """Compare names, files, weights, messages and logged values."""
         told: set[str] = set()
         claims = chain(
-            file_claims(view), name_claims(view), message_claims(view), _logged_batch(view)
+            file_claims(view),
+            name_claims(view),
+            message_claims(view),
+            _logged_batch(view),
+            rate_claims(view),
         )
         for claim in claims:
             if claim.about in told or len(told) >= self.most:

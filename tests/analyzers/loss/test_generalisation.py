@@ -123,3 +123,11 @@ def test_validation_that_parts_from_training_after_the_first_evaluation_is_overf
     together = "train/loss: 0.66 0.6 0.5 0.3 0.1 0.05>0.001*40 ; val/loss: 0.69 0.66 0.7>2.9*43"
     assert alarms(together) == {"overfitting"}
     assert causes(together)[0] == "overcapacity"
+
+
+def test_an_accuracy_of_several_per_cent_cannot_go_with_a_loss_of_nothing() -> None:
+    tail = "val/loss: 2>0.1*10 0.09*10 ; train/loss: 2.3>0.1*100 0.05~0.01*100"
+    assert "suspicious_metric" in alarms(f"val_acc: 1.5>3.07*20 ; {tail}")
+    # In percent, of answers of many parts, with a loss for each part.
+    parts = "val/loss: 2>0.6*10 0.6*10 ; train/loss: 2.3>0.6~0.01*200"
+    assert "suspicious_metric" not in alarms(f"val_acc: 1.5>8.07*20 ; {parts}")

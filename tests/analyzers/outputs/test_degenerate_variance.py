@@ -97,3 +97,12 @@ def test_a_line_that_did_well_in_many_steps_before_met_a_batch_of_one() -> None:
     warning = WARNING.format(what="std", code="adv = (r - r.mean()) / (r.std() + 1e-8)")
     _, told = judged(before + warning + "step 41 loss nan\nstep 42 loss nan\n")
     assert told.root_causes[0].id == "batch_of_one"
+
+
+def test_a_warning_without_a_step_is_placed_by_the_nan_it_led_to() -> None:
+    before = "".join(f"step {step} loss {2 - 0.01 * step:.3f}\n" for step in range(1, 41))
+    warning = WARNING.format(what="std", code="adv = (r - r.mean()) / (r.std() + 1e-8)")
+    _, told = judged(warning + before + "step 41 loss nan\nstep 42 loss nan\n")
+    assert told.root_causes[0].id == "batch_of_one"
+    ranked = [cause.id for cause in told.root_causes]
+    assert "bad_batch" not in ranked or ranked.index("bad_batch") > 1
