@@ -40,6 +40,7 @@ class CodeBug(MessageCause):
         "dataloader_worker_died",
         "ddp_unused_parameters",
         "rank_failure",
+        "not_learning",
         "suspicious_metric",
         "nondeterminism",
     )
@@ -58,6 +59,8 @@ class CodeBug(MessageCause):
         if (parted := _parted_replicas(case)) is not None:
             # Steps outside of the wrapper, or under no_sync, are the usual way to it.
             yield case.because(parted, 0.6)
+        if (rewardless := _rewardless(case)) is not None:
+            yield case.because(rewardless, 0.6)
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return
@@ -92,6 +95,20 @@ class CodeBug(MessageCause):
                 expected_impact="both agree and lie between 0 and 1",
                 verify="the metric moves with the loss of the same split",
                 if_it_fails="the metric is right: then it is the loss that measures something else",
+                is_quick=True,
+            )
+            return
+        if _rewardless(case) is not None and case.get("exception") is None:
+            yield Fix(
+                addresses=self.id,
+                change="play one episode by hand or by a script that must be paid, and print what "
+                "each step returns, before and after every wrapper",
+                example="obs, reward, done, *_ = env.step(good_action); print(reward)",
+                expected_impact="the wrapper or the rule that swallows the reward is named in "
+                "minutes; the mean reward then varies from episode to episode",
+                verify="100 episodes of random actions have at least two different returns",
+                if_it_fails="the reward is right but too rare to be met: shape it, or start "
+                "episodes near the goal",
                 is_quick=True,
             )
             return
@@ -227,6 +244,12 @@ def _impossible_metric(case: Case) -> Finding | None:
     return None
 
 
+def _rewardless(case: Case) -> Finding | None:
+    """An agent that never met another reward than the first."""
+    found = case.get("not_learning")
+    return found if found is not None and found.number("rewardless") else None
+
+
 _DEEPER = (
     "loss_scale_collapse",
     "nan_loss",
@@ -247,12 +270,14 @@ _DEEPER = (
 
 
 def _sentence(case: Case) -> str:
-    crashes = case.get(*CodeBug.explains[:-2])
+    crashes = case.get(*CodeBug.explains[:-3])
     odd, parted = _impossible_metric(case), _parted_replicas(case)
     if crashes is None and parted is not None:
         return f"the ranks do not step on the same gradients: {parted.title}"
     if crashes is None and odd is not None:
         return f"a metric is computed wrongly: {odd.title}"
+    if crashes is None and _rewardless(case) is not None:
+        return "the environment's reward does not reach the agent, or its task never pays"
     found = case.get(*CodeBug.explains)
     if (silent := _silent(case)) is not None and found in (None, silent, case.get("exception")):
         return f"the program may have failed by itself, but says nothing of it: {silent.title}"

@@ -102,6 +102,8 @@ class FrozenParameters:
             return f"the optimizer was not given {still.details.get('layer')}"
         if still is not None and still.details.get("by") == "layers" and still.details.get("layer"):
             return f"no gradient reaches {still.details['layer']}, which the optimizer holds"
+        if still is not None and still.details.get("by") == "weights":
+            return f"the weights of {still.details.get('layer')} are not updated"
         if still is not None and still.first_step is not None and still.first_step > 0:
             since = f" from step {still.first_step:.10g} on"
         return f"parameters that should learn are not updated{since}"

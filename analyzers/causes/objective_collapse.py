@@ -51,8 +51,8 @@ class ObjectiveCollapse:
         """The objective's own signs, and a config that makes collapse likely."""
         aimless = case.get("not_learning")
         if aimless is not None and aimless.number("random"):
-            # The bonus for randomness outweighs the reward.
-            yield Clue(0.55, aimless.evidence[-1])
+            # The bonus for randomness outweighs the reward, if there is one.
+            yield Clue(0.3 if aimless.number("rewardless") else 0.55, aimless.evidence[-1])
         for finding in case.all("loss_divergence"):
             if finding.details.get("kind") == "values":
                 # Targets made of the same estimates rise with them, at any rate.

@@ -3,10 +3,11 @@
 What it sees: a validation loss that is identical to six digits over three evaluations or more
     while the training loss jitters; an update-to-weight ratio of 0; layers whose gradient is
     exactly 0 while others get one; messages about empty parameter lists or tensors without
-    gradient; layers that a probe saw to get gradients, to be in no optimizer and not to move, or
-    to be in the optimizer and to get none. Constant values printed with few digits, a learning
-    rate of 0, and layers that are frozen on purpose (requires_grad off, adapters) do not count;
-    a part without gradients that no optimizer holds is information.
+    gradient; layers whose weights keep their size to the last digit; layers that a probe saw to
+    get gradients, to be in no optimizer and not to move, or to be in the optimizer and to get
+    none. Constant values printed with few digits, a learning rate of 0, and layers that are
+    frozen on purpose (requires_grad off, adapters) do not count; a part without gradients that no
+    optimizer holds is information.
 Why it matters: the optimizer works on nothing (built before the model was replaced, wrong
     parameters, requires_grad off), so all further steps are wasted.
 Fires on:
@@ -14,7 +15,10 @@ Fires on:
     update_ratio: 0*50 ; train/loss: 2.3~0.02*50 ; lr: 0.001
     log: ValueError: optimizer got an empty parameter list
     grad/fc1: 0.2~0.02*40 0*40 ; grad/fc3: 0.3~0.02*80 ; train/loss: 0.7>0.2~0.01*40 0.69~0.01*40
+    wnorm_fc2: 4.57985*60 ; wnorm_fc1: 9>11*60 ; train/loss: 2.3>1~0.02*60
 Stays quiet:
+    wnorm_fc2: 4.57>4.9*60 ; wnorm_fc1: 9>11*60 ; train/loss: 2.3>1~0.02*60
+    wnorm_fc2: 4.6*60 ; wnorm_fc1: 9>11*60 ; train/loss: 2.3>1~0.02*60
     val/loss: 2.30*4 ; train/loss: 2.3>2.2~0.02*200
     val/loss: 2.302513 2.1 1.9 1.7 1.62 1.61 ; train/loss: 2.3>1.5~0.02*200
     val/loss: 1.234567*8 ; train/loss: 1.2~0.02*200 ; lr: 0*200
@@ -55,6 +59,7 @@ from .standing_still import (
     still_layers,
     still_norm,
     still_updates,
+    still_weights,
 )
 
 _EMPTY = re.compile(
@@ -183,7 +188,7 @@ class FrozenLayers:
         )
 
     def _in_curves(self, view: RunView) -> Finding | None:
-        looks = (still_updates, still_evaluations, still_layers, still_norm)
+        looks = (still_updates, still_evaluations, still_layers, still_weights, still_norm)
         still = next((sign for look in looks if (sign := look(view)) is not None), None)
         if still is None:
             return None

@@ -18,7 +18,7 @@ from ..core.recording import LayerCurve
 from ..core.view import RunView
 from ..loss.outcomes import is_fine_tuning, peak_rate
 from .calm import median
-from .layers import gradient_layers, gradient_norm, without_embeddings
+from .layers import gradient_layers, gradient_norm, weight_layers, without_embeddings
 from .learning import effect_on_loss, learning
 from .recorded_units import dead_layers
 from .shares import measured
@@ -26,6 +26,7 @@ from .shares import measured
 _LEAST_EVALUATIONS = 3
 _LEAST_DIGITS = 5
 """Significant digits without which equal values say little."""
+_LEAST_SIZES = 20
 _LEAST_RATE = 1e-6
 """Learning rate below which four digits do not show what moves."""
 
@@ -155,6 +156,37 @@ def still_layers(view: RunView) -> Still | None:
         },
         beside=moving[-1].curve,
     )
+
+
+def still_weights(view: RunView) -> Still | None:
+    """Layers whose weights keep their size to the last digit, though something learns."""
+    layers = weight_layers(view)
+    if not layers or layers[0].curve.series.layer:
+        return None  # recorded, and judged with what the recording knows besides
+    long = [layer for layer in layers if len(layer.curve) >= _LEAST_SIZES]
+    still = [layer for layer in long if _has_one_value(layer.curve)]
+    now = learning(view)
+    if not still or (len(still) == len(long) and (now is None or not now.is_better)):
+        return None
+    curve = still[0].curve
+    names = ", ".join(layer.layer for layer in still[:3])
+    beside = next((layer.curve for layer in long if layer not in still), None)
+    return Still(
+        curve,
+        0,
+        f"the weights of {len(still)} of {len(long)} layers ({names}) keep their size to the last "
+        f"digit at all {len(curve)} points: {curve.name} is {float(curve.y[0]):.6g} throughout",
+        Severity.INFO if is_fine_tuning(view) else Severity.WARNING,
+        0.85,
+        {"by": "weights", "count": float(len(still)), "layer": names},
+        beside=beside if beside is not None else view.curve("train/loss"),
+    )
+
+
+def _has_one_value(curve: Curve) -> bool:
+    values = curve.y[-4096:]
+    value = float(values[0])
+    return bool(np.all(values == value)) and _digits(value) >= 4
 
 
 def still_norm(view: RunView) -> Still | None:

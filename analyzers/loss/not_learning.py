@@ -17,6 +17,7 @@ Fires on:
     train/loss: 1150~300*100 ; val_r2: -0.019*20
     exploration_rate: 1>0.9*10 0.9*40 ; reward: 17~2*50
     reward: -0.3>-1*10 -1~0.02*40
+    reward: 0*60 ; entropy: 1.38>1.32*60
 Stays quiet:
     exploration_rate: 1>0.55*50 ; reward: 17>30~2*50
     train/loss: 1.8~0.12*80 ; lr: 0.0001*80
@@ -65,6 +66,7 @@ from .outcomes import (
     may_be_fine_tuning,
     peak_rate,
 )
+from .rewardless import never_rewarded
 
 
 @analyzer
@@ -90,6 +92,7 @@ class NotLearning:
         """Judge the primary loss once the run had a chance to learn."""
         yield from self._policy(view)
         yield from still_exploring(view, self.id)
+        yield from never_rewarded(view, self.id)
         yield from self._worse_than_at_first(view)
         yield from list(self._by_loss(view)) or explains_nothing(view, self.id)
 
