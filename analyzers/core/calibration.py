@@ -1,6 +1,8 @@
 """Calibration: from raw scores to how often such a score was right on the development runs.
 
-The map is data (`calibration.json`), made by `benchmarks/faults` from its development split.
+The numbers are data (`calibration.json`), made by `benchmarks/faults` from its development split.
+Findings have a map from score to share; causes a curve over how much their clues make believe
+and how near the next best one comes.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ import numpy as np
 
 from .finding import Basis, EvidenceKind, Finding
 
+_NEVER = 0.02
+_RIVALRY = 0.3
+"""Without measurements, the share that a best cause loses to an equal one."""
 _UNKNOWN = 0.15
 """Below the lowest score that was met, the map runs out within this distance."""
 
@@ -49,13 +54,34 @@ def _share(kind: str, basis: Basis, raw: float) -> float:
     return score if score < known else float(np.interp(score, [known, *scores], [known, *right]))
 
 
-def cause_confidence(cause: str, basis: Basis, raw: float) -> float:
-    """How often a best cause that scored so was right, by what is known about that very cause.
+def cause_confidence(
+    cause: str, basis: Basis, belief: float, rival: float, *, is_told: bool
+) -> float:
+    """How often a best cause of such belief was right, by what is known about that very cause.
 
-    Some causes are the last resort for many symptoms, others are seldom mistaken: the same
-    score means less from the former.
+    `rival` is the next best one's score as a share of its own: where two are as likely, one of
+    them is wrong. Some causes are the last resort for many symptoms, others are seldom mistaken:
+    the same belief means less from the former. A message is as sure as its wording.
     """
-    return min(_reputed("causes", cause, _share("cause", basis, raw)), basis.ceiling)
+    curve = _shipped().get("causes", {}).get("told" if is_told else "measured")
+    if curve is None or not _maps():
+        return basis.ceiling * belief * (1.0 - _RIVALRY * rival)
+    odds: float = curve["base"] + curve["belief"] * log_odds(belief)
+    if not is_told:
+        odds += curve["rival"] * closeness(rival)
+        odds += _shipped()["repute"]["causes"].get(cause, 0.0)
+    return min(1.0 / (1.0 + math.exp(-odds)), basis.ceiling)
+
+
+def log_odds(share: float) -> float:
+    """The logarithm of odds; nothing is certain."""
+    held = min(max(share, _NEVER), 1.0 - _NEVER)
+    return math.log(held / (1.0 - held))
+
+
+def closeness(rival: float) -> float:
+    """How much a rival matters: one with half the score hardly does."""
+    return rival**4
 
 
 def with_repute(finding: Finding) -> Finding:

@@ -20,12 +20,6 @@ ENOUGH = 0.80
 """A best cause below this needs more data."""
 
 
-RIVALRY = 0.3
-"""Share of the next best score that a best cause loses: a close rival makes it less likely."""
-EXCLUSION = 4
-"""How fast a rival stops to matter: of two equals, neither is likelier than not."""
-
-
 ALLIES = frozenset({"lr_too_high", "missing_grad_clipping"})
 """Causes that do not exclude each other: what nothing bounds breaks at a rate that is too high."""
 
@@ -38,6 +32,11 @@ class _Weighed:
     root: RootCause
     is_told: bool
     """A message says so, which is as sure as its wording."""
+
+    @property
+    def belief(self) -> float:
+        """What the clues add up to, whatever the ceiling."""
+        return self.raw / self.root.basis.ceiling
 
 
 def rank(case: Case, causes: Iterable[Cause], failed: list[str]) -> list[RootCause]:
@@ -66,12 +65,10 @@ def _made_sure(weighed: list[_Weighed]) -> list[RootCause]:
     if not weighed:
         return []
     best, *others = weighed
-    sure = best.raw
-    if not best.is_told:
-        rival = next((one.raw for one in others if not _are_allies(best.root, one.root)), 0.0)
-        sure = cause_confidence(best.root.id, best.root.basis, best.raw - RIVALRY * rival)
-        sure = min(sure, 1.0 / (1.0 + (rival / best.raw) ** EXCLUSION))
-    sure = min(sure, best.root.basis.ceiling)
+    rival = next((one.raw for one in others if not _are_allies(best.root, one.root)), 0.0)
+    sure = cause_confidence(
+        best.root.id, best.root.basis, best.belief, rival / best.raw, is_told=best.is_told
+    )
     ranked = [replace(best.root, confidence=round(sure, 3))]
     for one in others:
         share = min(sure * one.raw / best.raw, one.root.basis.ceiling)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
-from mltd.analyzers.core import calibration
+from mltd.analyzers.core import calibration, ranking
+from mltd.analyzers.core.calibration import closeness, log_odds
+from mltd.analyzers.core.finding import Basis
+from mltd.runs.harvest import Floats
 
 from .score import judge
 from .truth import read_truths
@@ -25,11 +31,13 @@ PRIOR = 6.0
 SPREAD = 0.5
 """How far, in log-odds, one cause is usually more or less reliable than another: few answers move
 its repute little."""
+_HELD = 0.2
+"""How firmly slopes are drawn towards 0, so that few answers make no steep curve."""
 _TOLD = {"log", "job"}
 
 
 class Answer(NamedTuple):
-    """One thing that was said of a run."""
+    """One finding that was said of a run."""
 
     score: float
     is_right: bool
@@ -38,40 +46,61 @@ class Answer(NamedTuple):
     """By a message, which is as sure as its wording."""
 
 
+class Verdict(NamedTuple):
+    """The best cause that was named for a run, and how much of it is true."""
+
+    id: str
+    belief: float
+    rival: float
+    is_told: bool
+    credit: float
+    """1 if it names what was done, a half if an expert might conclude it from this log, else 0."""
+
+
 Answers = dict[str, list[Answer]]
-"""By kind and, for findings, basis."""
+"""By basis."""
 
 
-def collect(data: Path, split: str) -> Answers:
+def collect(data: Path, split: str) -> tuple[Answers, list[Verdict]]:
     """Raw score and correctness of every claim."""
-    groups: Answers = {}
+    answers: Answers = {}
+    verdicts: list[Verdict] = []
     for truth in read_truths(data, split):
         if truth.verdict == "ambiguous":
             continue
-        judged = judge((truth, data))
+        with _recorded() as asked:
+            judged = judge((truth, data))
         right = {*truth.findings, *truth.also}
         # A finding that a run has ten times is still one answer.
         for found in {one["id"]: one for one in reversed(judged.findings)}.values():
             if truth.verdict != "unobservable":
-                answer = Answer(found["confidence"], found["id"] in right, *_source(found))
-                groups.setdefault(f"finding/{found['basis']}", []).append(answer)
+                told = {one["kind"] for one in found["evidence"]} <= _TOLD
+                answer = Answer(found["confidence"], found["id"] in right, found["id"], told)
+                answers.setdefault(f"finding/{found['basis']}", []).append(answer)
         for best in judged.causes[:1]:
-            answer = Answer(best["confidence"], best["id"] in truth.done, *_source(best))
-            groups.setdefault("cause", []).append(answer)
-    return groups
+            name = best["id"]
+            credit = 0.5 * (name in truth.causes) + 0.5 * (name in truth.done)
+            belief, rival, is_told = asked[name]
+            verdicts.append(Verdict(name, belief, rival, is_told, credit))
+    return answers, verdicts
 
 
-def _source(said: dict[str, Any]) -> tuple[str, bool]:
-    return said["id"], {one["kind"] for one in said["evidence"]} <= _TOLD
+@contextmanager
+def _recorded() -> Iterator[dict[str, tuple[float, float, bool]]]:
+    """What calibration is asked about, by cause."""
+    asked: dict[str, tuple[float, float, bool]] = {}
+
+    def listen(cause: str, basis: Basis, belief: float, rival: float, *, is_told: bool) -> float:
+        asked[cause] = (belief, rival, is_told)
+        return calibration.cause_confidence(cause, basis, belief, rival, is_told=is_told)
+
+    with patch.object(ranking, "cause_confidence", listen):
+        yield asked
 
 
-def first_look(file: Path) -> Answers:
-    """What was said of runs before anybody had looked at them, as it was written down then."""
-    groups: Answers = {}
-    for _, kind, name, basis, score, is_right, is_told in json.loads(file.read_text())["answers"]:
-        group = kind if kind == "cause" else f"{kind}/{basis}"
-        groups.setdefault(group, []).append(Answer(score, is_right, name, is_told))
-    return groups
+def first_look(file: Path) -> list[Verdict]:
+    """What messages were said to mean before anybody had looked, as it was written down then."""
+    return [Verdict("", *answer) for answer in json.loads(file.read_text("utf-8"))["told"]]
 
 
 def reputes(answers: list[Answer], shares: list[float]) -> dict[str, float]:
@@ -82,7 +111,7 @@ def reputes(answers: list[Answer], shares: list[float]) -> dict[str, float]:
     found: dict[str, float] = {}
     for name in sorted({answer.id for answer in answers}):
         mine = [n for n, answer in enumerate(answers) if answer.id == name]
-        odds = np.array([_log_odds(shares[n]) for n in mine])
+        odds = np.array([log_odds(shares[n]) for n in mine])
         right = np.array([float(answers[n].is_right) for n in mine])
         shift = 0.0
         for _ in range(50):
@@ -92,11 +121,6 @@ def reputes(answers: list[Answer], shares: list[float]) -> dict[str, float]:
             shift += min(max(step, -0.5), 0.5)
         found[name] = round(shift, 2)
     return found
-
-
-def _log_odds(share: float) -> float:
-    held = min(max(share, 0.02), 0.98)
-    return float(np.log(held / (1.0 - held)))
 
 
 def isotonic(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[float]]:
@@ -128,24 +152,61 @@ def _share(block: list[float]) -> float:
     return (block[1] + PRIOR * raw) / (block[2] + PRIOR)
 
 
-def fit(groups: Answers) -> dict[str, Any]:
-    """The maps, and the reputes of what was weighed."""
+def fit(answers: Answers, verdicts: list[Verdict]) -> dict[str, Any]:
+    """The maps of findings, the curves of causes, and the reputes of what was measured."""
     maps: dict[str, Any] = {}
-    weighed: dict[str, tuple[list[Answer], list[float]]] = {}
-    for name, answers in sorted(groups.items()):
-        kind = name.partition("/")[0]
-        # What a message says about a cause has no use for a map; findings share theirs.
-        mapped = answers if kind == "finding" else [one for one in answers if not one.is_told]
-        if len(mapped) < LEAST:
+    known: list[Answer] = []
+    shares: list[float] = []
+    for name, said in sorted(answers.items()):
+        if len(said) < LEAST:
             continue  # too few to say anything
-        raw, right = isotonic([(one.score, one.is_right) for one in mapped])
-        maps[name] = {"raw": raw, "right": right, "answers": len(mapped)}
-        mine = [one for one in mapped if not one.is_told]
-        known, shares = weighed.setdefault(f"{kind}s", ([], []))
+        raw, right = isotonic([(one.score, one.is_right) for one in said])
+        maps[name] = {"raw": raw, "right": right, "answers": len(said)}
+        mine = [one for one in said if not one.is_told]
         known += mine
         shares += [float(np.interp(one.score, raw, right)) for one in mine]
-    repute = {kind: reputes(*parts) for kind, parts in sorted(weighed.items())}
-    return {"maps": maps, "repute": repute}
+    curves, repute = fit_causes(verdicts)
+    return {
+        "maps": maps,
+        "causes": curves,
+        "repute": {"causes": repute, "findings": reputes(known, shares)},
+    }
+
+
+def fit_causes(verdicts: list[Verdict]) -> tuple[dict[str, Any], dict[str, float]]:
+    """Logistic curves over belief and rival, with a shift for each cause that was measured."""
+    measured = [one for one in verdicts if not one.is_told]
+    told = [one for one in verdicts if one.is_told]
+    names = sorted({one.id for one in measured})
+    columns = [[1.0, log_odds(one.belief), closeness(one.rival)] for one in measured]
+    shifts = [[float(one.id == name) for name in names] for one in measured]
+    held = [0.0, _HELD, _HELD] + [1.0 / SPREAD**2] * len(names)
+    weights = logistic(np.hstack([columns, shifts]), [one.credit for one in measured], held)
+    base, belief, rival, *shift = (round(float(weight), 3) for weight in weights)
+    curves: dict[str, Any] = {
+        "measured": {"base": base, "belief": belief, "rival": rival, "answers": len(measured)}
+    }
+    if len(told) >= LEAST:
+        rows = np.array([[1.0, log_odds(one.belief)] for one in told])
+        base, belief = map(float, logistic(rows, [one.credit for one in told], [_HELD, 1.0]))
+        curves["told"] = {
+            "base": round(base, 3),
+            "belief": round(belief, 3),
+            "answers": len(told),
+        }
+    return curves, dict(zip(names, shift, strict=True))
+
+
+def logistic(rows: Floats, credits_: list[float], held: list[float]) -> Floats:
+    """Weights of a logistic curve; `held` draws each of them towards 0."""
+    penalty, credit = np.array(held), np.array(credits_)
+    weights = np.zeros(rows.shape[1])
+    for _ in range(100):
+        sure = 1.0 / (1.0 + np.exp(-np.clip(rows @ weights, -30.0, 30.0)))
+        slope = rows.T @ (credit - sure) - penalty * weights
+        bend = (rows * (sure * (1.0 - sure))[:, None]).T @ rows + np.diag(penalty + 1e-9)
+        weights = weights + np.clip(np.linalg.solve(bend, slope), -1.0, 1.0)
+    return weights
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -159,27 +220,36 @@ def main(arguments: list[str] | None = None) -> int:
         help="a data folder and which of its runs to learn from (dev)",
     )
     parser.add_argument(
-        "--first-look", type=Path, default=FIRST_LOOK, help="answers that were given blindly"
+        "--first-look",
+        type=Path,
+        default=FIRST_LOOK,
+        help="what messages were said to mean at first look",
     )
     parser.add_argument("--out", type=Path, default=HERE)
     chosen = parser.parse_args(arguments)
     # Scores as the analyzers give them, before any map.
     calibration._maps.cache_clear()
     calibration._maps = dict  # type: ignore[assignment]
-    groups = first_look(chosen.first_look)
+    answers: Answers = {}
+    verdicts = first_look(chosen.first_look)
     for data in chosen.data:
         folder, _, split = data.partition(":")
-        for name, answers in collect(Path(folder), split or "dev").items():
-            groups.setdefault(name, []).extend(answers)
-    fitted = fit(groups)
+        found, causes = collect(Path(folder), split or "dev")
+        verdicts += causes
+        for name, said in found.items():
+            answers.setdefault(name, []).extend(said)
+    fitted = fit(answers, verdicts)
     content = {
-        "about": "raw score to share of right answers, and how much more or less reliable single "
-        "findings and causes are, in log-odds; made by benchmarks/faults/calibrate.py",
+        "about": "findings: raw score to share of right answers; causes: log-odds by belief and "
+        "rival; repute: how much more or less reliable single ones are, in log-odds; made by "
+        "benchmarks/faults/calibrate.py",
         **fitted,
     }
     chosen.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for name, entry in fitted["maps"].items():
         sys.stdout.write(f"{name:24} {entry['answers']:4} {entry['raw']} {entry['right']}\n")
+    for name, curve in fitted["causes"].items():
+        sys.stdout.write(f"cause/{name:18} {curve}\n")
     for kind, shifts in fitted["repute"].items():
         shown = ", ".join(f"{name} {shift:+.2f}" for name, shift in shifts.items())
         sys.stdout.write(f"{kind}: {shown}\n")
