@@ -53,9 +53,12 @@ class BadConfig(MessageCause):
     def clues(self, case: Case) -> Iterator[Clue]:
         """Messages, and files that contradict each other."""
         yield from super().clues(case)
-        for finding in case.all("config_mismatch", "unseeded"):
+        about_files = ("config_mismatch", "unseeded")
+        # Beside a graver symptom it is more often a label that was left behind than its cause.
+        is_all = all(f.id in about_files for f in case.findings if f.is_alarm)
+        for finding in case.all(*about_files):
             if finding.is_alarm:
-                yield Clue(0.75, finding.evidence[0])
+                yield Clue(0.75 if is_all else 0.35, finding.evidence[0])
         for finding in case.all("not_learning"):
             if finding.number("exploring"):
                 yield case.because(finding, 0.75)

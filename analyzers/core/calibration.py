@@ -67,8 +67,8 @@ def cause_confidence(
     if curve is None or not _maps():
         return basis.ceiling * belief * (1.0 - _RIVALRY * rival)
     odds: float = curve["base"] + curve["belief"] * log_odds(belief)
+    odds += curve["rival"] * closeness(rival)
     if not is_told:
-        odds += curve["rival"] * closeness(rival)
         odds += _shipped()["repute"]["causes"].get(cause, 0.0)
     return min(1.0 / (1.0 + math.exp(-odds)), basis.ceiling)
 

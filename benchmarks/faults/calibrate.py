@@ -178,31 +178,43 @@ def fit_causes(verdicts: list[Verdict]) -> tuple[dict[str, Any], dict[str, float
     measured = [one for one in verdicts if not one.is_told]
     told = [one for one in verdicts if one.is_told]
     names = sorted({one.id for one in measured})
-    columns = [[1.0, log_odds(one.belief), closeness(one.rival)] for one in measured]
     shifts = [[float(one.id == name) for name in names] for one in measured]
-    held = [0.0, _HELD, _HELD] + [1.0 / SPREAD**2] * len(names)
-    weights = logistic(np.hstack([columns, shifts]), [one.credit for one in measured], held)
-    base, belief, rival, *shift = (round(float(weight), 3) for weight in weights)
-    curves: dict[str, Any] = {
-        "measured": {"base": base, "belief": belief, "rival": rival, "answers": len(measured)}
-    }
+    curve, repute = _curve(measured, shifts)
+    curves = {"measured": curve}
     if len(told) >= LEAST:
+        # Rivals are too few among messages to learn from: they count as they do elsewhere.
+        offset = [curve["rival"] * closeness(one.rival) for one in told]
         rows = np.array([[1.0, log_odds(one.belief)] for one in told])
-        base, belief = map(float, logistic(rows, [one.credit for one in told], [_HELD, 1.0]))
+        base, belief = logistic(rows, [one.credit for one in told], [0.0, _HELD], offset)
         curves["told"] = {
-            "base": round(base, 3),
-            "belief": round(belief, 3),
+            **curve,
+            "base": round(float(base), 3),
+            "belief": round(float(belief), 3),
             "answers": len(told),
         }
-    return curves, dict(zip(names, shift, strict=True))
+    return curves, dict(zip(names, repute, strict=True))
 
 
-def logistic(rows: Floats, credits_: list[float], held: list[float]) -> Floats:
+def _curve(
+    verdicts: list[Verdict], shifts: list[list[float]]
+) -> tuple[dict[str, Any], list[float]]:
+    columns = [[1.0, log_odds(one.belief), closeness(one.rival)] for one in verdicts]
+    rows = np.hstack([columns, np.array(shifts)])
+    held = [0.0, _HELD, _HELD] + [1.0 / SPREAD**2] * (rows.shape[1] - 3)
+    weights = logistic(rows, [one.credit for one in verdicts], held)
+    base, belief, rival, *shift = (round(float(weight), 3) for weight in weights)
+    return {"base": base, "belief": belief, "rival": rival, "answers": len(verdicts)}, shift
+
+
+def logistic(
+    rows: Floats, credits_: list[float], held: list[float], offset: list[float] | None = None
+) -> Floats:
     """Weights of a logistic curve; `held` draws each of them towards 0."""
     penalty, credit = np.array(held), np.array(credits_)
+    given = np.zeros(len(rows)) if offset is None else np.array(offset)
     weights = np.zeros(rows.shape[1])
     for _ in range(100):
-        sure = 1.0 / (1.0 + np.exp(-np.clip(rows @ weights, -30.0, 30.0)))
+        sure = 1.0 / (1.0 + np.exp(-np.clip(rows @ weights + given, -30.0, 30.0)))
         slope = rows.T @ (credit - sure) - penalty * weights
         bend = (rows * (sure * (1.0 - sure))[:, None]).T @ rows + np.diag(penalty + 1e-9)
         weights = weights + np.clip(np.linalg.solve(bend, slope), -1.0, 1.0)

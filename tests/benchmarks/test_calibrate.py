@@ -6,11 +6,26 @@ from benchmarks.faults.calibrate import (
     FIRST_LOOK,
     LEAST,
     Answer,
+    Verdict,
     first_look,
     fit,
+    fit_causes,
     isotonic,
     reputes,
 )
+
+VERDICTS = [
+    Verdict(
+        name,
+        belief / 10,
+        rival,
+        is_told=False,
+        credit=float(belief - 4 * rival + 3 * (name == "good") > 3),
+    )
+    for name in ("good", "poor")
+    for belief in range(1, 10)
+    for rival in (0.0, 1.0)
+]
 
 
 def test_shares_never_fall_though_the_answers_do() -> None:
@@ -55,12 +70,27 @@ def test_a_cause_as_reliable_as_its_scores_has_no_repute() -> None:
 def test_what_messages_say_changes_no_repute() -> None:
     said = [Answer(0.9, True, "cuda_oom", True)] * 60
     seen = [Answer(0.9, n % 2 == 0, "oscillating_loss", False) for n in range(60)]
-    fitted = fit({"finding/observation": [*said, *seen]})
+    fitted = fit({"finding/observation": [*said, *seen]}, VERDICTS)
     assert set(fitted["repute"]["findings"]) == {"oscillating_loss"}
     assert fitted["repute"]["findings"]["oscillating_loss"] < -0.5
 
 
+def test_belief_counts_for_a_cause_and_a_close_rival_against_it() -> None:
+    curves, repute = fit_causes(VERDICTS)
+    assert curves["measured"]["belief"] > 0.3
+    assert curves["measured"]["rival"] < -0.3
+    assert repute["good"] > 0.2 > repute["poor"]
+    assert "told" not in curves
+
+
+def test_what_messages_say_has_a_curve_once_there_are_enough() -> None:
+    told = [Verdict("x", n % 10 / 10, 0.0, True, float(n % 10 > 3)) for n in range(LEAST)]
+    curves, repute = fit_causes([*VERDICTS, *told])
+    assert curves["told"]["belief"] > 0.3
+    assert "x" not in repute
+
+
 def test_the_first_look_is_kept() -> None:
-    answers = first_look(FIRST_LOOK)
-    assert len(answers["finding/observation"]) > 50
-    assert len(answers["cause"]) > 30
+    verdicts = first_look(FIRST_LOOK)
+    assert len(verdicts) > 50
+    assert all(one.is_told and 0 <= one.credit <= 1 for one in verdicts)

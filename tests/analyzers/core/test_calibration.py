@@ -42,19 +42,50 @@ def test_without_a_map_the_score_is_the_confidence(monkeypatch: pytest.MonkeyPat
     assert calibrated("cause", Basis.RESEARCH, 0.99) == 0.85
 
 
-def test_the_same_score_means_less_from_a_cause_that_is_often_mistaken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(calibration, "_maps", lambda: {"cause": ([0.0, 1.0], [0.0, 1.0])})
+CURVES = {
+    "measured": {"base": 0.0, "belief": 1.0, "rival": -1.0},
+    "told": {"base": 1.0, "belief": 1.0, "rival": -1.0},
+}
+
+
+@pytest.fixture
+def curves(monkeypatch: pytest.MonkeyPatch) -> None:
     repute = {"corrupt_labels": -1.0, "memory_leak": 1.0, "frozen_parameters": 9.0}
-    monkeypatch.setattr(calibration, "_shipped", lambda: {"repute": {"causes": repute}})
-    doubted = cause_confidence("corrupt_labels", Basis.RESEARCH, 0.6)
-    plain = cause_confidence("lr_too_high", Basis.RESEARCH, 0.6)
-    trusted = cause_confidence("memory_leak", Basis.RESEARCH, 0.6)
-    assert doubted < plain < trusted
-    assert plain == pytest.approx(0.6)
-    assert cause_confidence("frozen_parameters", Basis.RESEARCH, 0.6) == Basis.RESEARCH.ceiling
-    assert cause_confidence("corrupt_labels", Basis.RESEARCH, 0.0) == 0.0
+    content = {"causes": CURVES, "repute": {"causes": repute}}
+    monkeypatch.setattr(calibration, "_maps", lambda: {"finding": ([0.0, 1.0], [0.0, 1.0])})
+    monkeypatch.setattr(calibration, "_shipped", lambda: content)
+
+
+def sure(cause: str, belief: float, rival: float = 0.0, *, is_told: bool = False) -> float:
+    return cause_confidence(cause, Basis.RESEARCH, belief, rival, is_told=is_told)
+
+
+@pytest.mark.usefixtures("curves")
+def test_the_same_belief_means_less_from_a_cause_that_is_often_mistaken() -> None:
+    assert sure("corrupt_labels", 0.6) < sure("lr_too_high", 0.6) < sure("memory_leak", 0.6)
+    assert sure("lr_too_high", 0.6) == pytest.approx(0.6)
+    assert sure("frozen_parameters", 0.6) == Basis.RESEARCH.ceiling
+
+
+@pytest.mark.usefixtures("curves")
+def test_a_rival_that_is_as_likely_makes_a_cause_less_sure_and_a_weak_one_does_not() -> None:
+    assert sure("lr_too_high", 0.6, 0.3) > 0.59
+    assert sure("lr_too_high", 0.6, 1.0) < 0.4
+
+
+@pytest.mark.usefixtures("curves")
+def test_a_message_has_rivals_but_no_repute() -> None:
+    assert sure("corrupt_labels", 0.6, is_told=True) == sure("x", 0.6, is_told=True) > 0.6
+    assert sure("x", 0.6, 1.0, is_told=True) < sure("x", 0.6, is_told=True)
+
+
+def test_the_shipped_curves_rise_with_belief_and_fall_with_rivals() -> None:
+    for is_told in (False, True):
+        known = [sure("x", belief, is_told=is_told) for belief in np.linspace(0, 1, 51)]
+        assert known == sorted(known)
+        assert known[0] < 0.5
+        assert known[-1] == Basis.RESEARCH.ceiling
+    assert sure("x", 0.5, 0.95) < sure("x", 0.5)
 
 
 def test_a_finding_that_is_often_mistaken_is_less_sure_unless_a_message_says_it(
