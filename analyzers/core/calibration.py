@@ -61,9 +61,12 @@ def cause_confidence(
 
     `rival` is the next best one's score as a share of its own: where two are as likely, one of
     them is wrong. Some causes are the last resort for many symptoms, others are seldom mistaken:
-    the same belief means less from the former. A message is as sure as its wording.
+    the same belief means less from the former. A message that only hints is as sure as its
+    wording.
     """
-    curve = _shipped().get("causes", {}).get("told" if is_told else "measured")
+    if is_told and basis is not Basis.OBSERVATION:
+        return basis.ceiling * belief
+    curve = _shipped().get("causes", {}).get("stated" if is_told else "measured")
     if curve is None or not _maps():
         return basis.ceiling * belief * (1.0 - _RIVALRY * rival)
     odds: float = curve["base"] + curve["belief"] * log_odds(belief)

@@ -52,7 +52,8 @@ class Verdict(NamedTuple):
     id: str
     belief: float
     rival: float
-    is_told: bool
+    is_stated: bool
+    """By a message, in so many words."""
     credit: float
     """1 if it names what was done, a half if an expert might conclude it from this log, else 0."""
 
@@ -77,21 +78,20 @@ def collect(data: Path, split: str) -> tuple[Answers, list[Verdict]]:
                 told = {one["kind"] for one in found["evidence"]} <= _TOLD
                 answer = Answer(found["confidence"], found["id"] in right, found["id"], told)
                 answers.setdefault(f"finding/{found['basis']}", []).append(answer)
-        for best in judged.causes[:1]:
-            name = best["id"]
+        for name in [best["id"] for best in judged.causes[:1] if best["id"] in asked]:
             credit = 0.5 * (name in truth.causes) + 0.5 * (name in truth.done)
-            belief, rival, is_told = asked[name]
-            verdicts.append(Verdict(name, belief, rival, is_told, credit))
+            verdicts.append(Verdict(name, *asked[name], credit))
     return answers, verdicts
 
 
 @contextmanager
 def _recorded() -> Iterator[dict[str, tuple[float, float, bool]]]:
-    """What calibration is asked about, by cause."""
+    """What calibration is asked about, by cause; not what messages only hint at."""
     asked: dict[str, tuple[float, float, bool]] = {}
 
     def listen(cause: str, basis: Basis, belief: float, rival: float, *, is_told: bool) -> float:
-        asked[cause] = (belief, rival, is_told)
+        if not is_told or basis is Basis.OBSERVATION:
+            asked[cause] = (belief, rival, is_told)
         return calibration.cause_confidence(cause, basis, belief, rival, is_told=is_told)
 
     with patch.object(ranking, "cause_confidence", listen):
@@ -100,7 +100,7 @@ def _recorded() -> Iterator[dict[str, tuple[float, float, bool]]]:
 
 def first_look(file: Path) -> list[Verdict]:
     """What messages were said to mean before anybody had looked, as it was written down then."""
-    return [Verdict("", *answer) for answer in json.loads(file.read_text("utf-8"))["told"]]
+    return [Verdict("", *answer) for answer in json.loads(file.read_text("utf-8"))["stated"]]
 
 
 def reputes(answers: list[Answer], shares: list[float]) -> dict[str, float]:
@@ -175,22 +175,22 @@ def fit(answers: Answers, verdicts: list[Verdict]) -> dict[str, Any]:
 
 def fit_causes(verdicts: list[Verdict]) -> tuple[dict[str, Any], dict[str, float]]:
     """Logistic curves over belief and rival, with a shift for each cause that was measured."""
-    measured = [one for one in verdicts if not one.is_told]
-    told = [one for one in verdicts if one.is_told]
+    measured = [one for one in verdicts if not one.is_stated]
+    stated = [one for one in verdicts if one.is_stated]
     names = sorted({one.id for one in measured})
     shifts = [[float(one.id == name) for name in names] for one in measured]
     curve, repute = _curve(measured, shifts)
     curves = {"measured": curve}
-    if len(told) >= LEAST:
+    if len(stated) >= LEAST:
         # Rivals are too few among messages to learn from: they count as they do elsewhere.
-        offset = [curve["rival"] * closeness(one.rival) for one in told]
-        rows = np.array([[1.0, log_odds(one.belief)] for one in told])
-        base, belief = logistic(rows, [one.credit for one in told], [0.0, _HELD], offset)
-        curves["told"] = {
+        offset = [curve["rival"] * closeness(one.rival) for one in stated]
+        rows = np.array([[1.0, log_odds(one.belief)] for one in stated])
+        base, belief = logistic(rows, [one.credit for one in stated], [0.0, _HELD], offset)
+        curves["stated"] = {
             **curve,
             "base": round(float(base), 3),
             "belief": round(float(belief), 3),
-            "answers": len(told),
+            "answers": len(stated),
         }
     return curves, dict(zip(names, repute, strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_without_a_map_the_score_is_the_confidence(monkeypatch: pytest.MonkeyPat
 
 CURVES = {
     "measured": {"base": 0.0, "belief": 1.0, "rival": -1.0},
-    "told": {"base": 1.0, "belief": 1.0, "rival": -1.0},
+    "stated": {"base": 1.0, "belief": 1.0, "rival": -1.0},
 }
 
 
@@ -58,6 +59,10 @@ def curves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sure(cause: str, belief: float, rival: float = 0.0, *, is_told: bool = False) -> float:
     return cause_confidence(cause, Basis.RESEARCH, belief, rival, is_told=is_told)
+
+
+def stated(cause: str, belief: float, rival: float = 0.0) -> float:
+    return cause_confidence(cause, Basis.OBSERVATION, belief, rival, is_told=True)
 
 
 @pytest.mark.usefixtures("curves")
@@ -74,18 +79,25 @@ def test_a_rival_that_is_as_likely_makes_a_cause_less_sure_and_a_weak_one_does_n
 
 
 @pytest.mark.usefixtures("curves")
-def test_a_message_has_rivals_but_no_repute() -> None:
-    assert sure("corrupt_labels", 0.6, is_told=True) == sure("x", 0.6, is_told=True) > 0.6
-    assert sure("x", 0.6, 1.0, is_told=True) < sure("x", 0.6, is_told=True)
+def test_what_a_message_states_has_rivals_but_no_repute() -> None:
+    assert stated("corrupt_labels", 0.6) == stated("x", 0.6) > 0.6
+    assert stated("x", 0.6, 1.0) < stated("x", 0.6)
 
 
-def test_the_shipped_curves_rise_with_belief_and_fall_with_rivals() -> None:
-    for is_told in (False, True):
-        known = [sure("x", belief, is_told=is_told) for belief in np.linspace(0, 1, 51)]
-        assert known == sorted(known)
-        assert known[0] < 0.5
-        assert known[-1] == Basis.RESEARCH.ceiling
-    assert sure("x", 0.5, 0.95) < sure("x", 0.5)
+@pytest.mark.usefixtures("curves")
+def test_a_message_that_hints_is_as_sure_as_its_wording() -> None:
+    assert sure("x", 0.4, 0.9, is_told=True) == pytest.approx(0.4 * 0.85)
+
+
+@pytest.mark.parametrize("ask", [sure, stated])
+def test_the_shipped_curves_rise_with_belief_and_fall_with_rivals(
+    ask: Callable[..., float],
+) -> None:
+    known = [ask("x", belief) for belief in np.linspace(0, 1, 51)]
+    assert known == sorted(known)
+    assert known[0] < 0.5
+    assert known[-1] >= 0.85
+    assert ask("x", 0.5, 0.95) < ask("x", 0.5)
 
 
 def test_a_finding_that_is_often_mistaken_is_less_sure_unless_a_message_says_it(
