@@ -47,6 +47,8 @@ class Plan:
     template: Template | None = None
     rule: EventRule | None = None
     may_start_config: bool = False
+    looks_in_vain: int = 0
+    """Lines that were looked at for a dump below such a line, where none was."""
     events_seen: int = 0
     may_state: bool = False
     """Such lines may say something about the model or the machine."""
