@@ -44,7 +44,7 @@ def test_a_traceback_behind_headers_without_frames_is_read(tmp_path: Path) -> No
     whole = [header, '  File "train.py", line 3, in <module>', "    main()", "KeyError: 'lr'"]
     run = read(tmp_path / "train.log", [header] * MANY + ["step 1 loss 2.5"] + whole)
     failed = [event for _, event in run.events if event.kind is EventKind.EXCEPTION]
-    assert [(event.exception, event.line) for event in failed][-1] == ("KeyError", MANY + 2)
+    assert [(event.exception, event.last_line) for event in failed] == [("KeyError", MANY + 5)]
 
 
 def test_settings_behind_headlines_of_nothing_are_read(tmp_path: Path) -> None:
