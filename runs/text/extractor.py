@@ -11,6 +11,7 @@ from .assembly import Assembly, Told
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean
 from .collector import Collector, LineStarts, Texts
+from .epoch_ends import EpochEnds
 from .grids import GridReader
 from .groups import GroupReader
 from .headings import Section, section_below
@@ -31,11 +32,13 @@ class TextReader:
     ) -> None:
         self._roles = roles or shipped()
         planner = Planner(self._roles, (patterns or ()) + shipped_patterns())
+        self._labels = planner.labels
         self._book = PlanBook(planner)
         self._groups = GroupReader(planner, self._book)
         self._collector = Collector(self._book)
         self._section: Section | None = None
         self._last_told: Told | None = None
+        self._epoch_ends = EpochEnds()
         self._tables = TableReader(self._roles)
         self._grids = GridReader(self._roles)
 
@@ -46,6 +49,8 @@ class TextReader:
             return Harvest()
         chunk = clean(data[:end], is_open=not final and data[end - 1 : end] != b"\n")
         view = ChunkView(chunk)
+        if self._labels.look(chunk.pieces):
+            self._book.forget_shapes()
         fittings = self._groups.fit(chunk)
         numbers = self._book.classify(view, fittings)
         texts = Texts(chunk.pieces)
@@ -60,7 +65,7 @@ class TextReader:
             if harvest.consumed == 0:
                 return Harvest()
             harvest.statements = [s for s in harvest.statements if s.line <= harvest.lines]
-        assembly = Assembly(self._roles, view, self._last_told)
+        assembly = Assembly(self._roles, view, self._last_told, self._epoch_ends)
         if (moved := self._move_below_headings(chunk, numbers)) is not None:
             fittings = without(fittings, moved, len(numbers))
         self._groups.read(view, numbers, found.skipped, fittings, assembly)
@@ -77,6 +82,7 @@ class TextReader:
         self._grids = GridReader(self._roles)
         self._section = None
         self._last_told = None
+        self._epoch_ends = EpochEnds()
 
     def _move_below_headings(
         self, chunk: CleanChunk, numbers: Ints
@@ -120,7 +126,7 @@ class TextReader:
         if not self._book.has_tables:
             return
         for index in self._book.tables(numbers).tolist():
-            line, text = chunk.line_of(index), texts[index]
+            line, text = chunk.line_of(index), self._labels.without(texts[index])
             for record in (self._tables.feed(line, text), self._grids.feed(line, text)):
                 if record is not None:
                     assembly.add_record(record)

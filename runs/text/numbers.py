@@ -9,7 +9,7 @@ NON_FINITE = r"(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF|1\.\#(?:IND|INF|QNAN|SNAN)(
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 """`1,234.5`, `12.`, `.5`, `1e-5`."""
 _UNIT = (
-    r"(?:%|/s(?:ec)?(?![\w/])|[a-zA-Zµμ]{1,12}/[a-zA-Z]{1,9}(?![\w/])|[a-zA-Zµμ]{1,5}(?![\w/])"
+    r"(?:%|/s(?:ec)?(?:/(?:gpu|GPU|device|chip|core|rank|node))?(?![\w/])|[a-zA-Zµμ]{1,12}/[a-zA-Z]{1,9}(?![\w/])|[a-zA-Zµμ]{1,5}(?![\w/])"
     r"|f0(?!\w))"
 )
 """`%`, `/s`, `tok/s`, `ms`, and how Julia marks a single precision number: `0.31f0`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import lru_cache
 from importlib import resources
@@ -17,6 +17,7 @@ from ..statements import MOST_PER_SHAPE, may_state
 from .cleaning import decode
 from .grids import header_cells, heading_cells, row_cells, split_cells
 from .headings import heading_split
+from .labels import Labels
 from .lexer import read_line
 from .numbers import NUMBER, parse_number
 from .reading import Coordinate, Reading, Slot
@@ -136,13 +137,14 @@ class Planner:
 
     roles: Roles
     patterns: tuple[Pattern, ...]
+    labels: Labels = field(default_factory=Labels)
 
     def read(self, text: str) -> Reading:
         """The careful reading of a line, patterns first."""
         for pattern in self.patterns:
             if (reading := pattern.read(text, self.roles)) is not None:
                 return reading
-        return read_line(text, self.roles)
+        return read_line(text, self.roles, is_labelled=self.labels.are_used)
 
     def plan(self, piece: bytes) -> Plan:
         """The plan for all lines that look like this one."""
@@ -152,16 +154,17 @@ class Planner:
         plan = self._plan(piece, text)
         plan.may_state = may_state(text)
         has_values = plan.template is not None and bool(plan.template.reading.slots)
-        plan.heading = heading_split(text, self.roles, has_values=has_values)
+        plan.heading = heading_split(self.labels.without(text), self.roles, has_values=has_values)
         return plan
 
     def _plan(self, piece: bytes, text: str) -> Plan:
-        if is_rule(text):
+        bare = self.labels.without(text)
+        if is_rule(bare):
             return Plan(Shape.TABLE)
         rule = classify(text)
-        if is_row(text) or header_cells(text, self.roles) or row_cells(text):
+        if is_row(bare) or header_cells(bare, self.roles) or row_cells(bare):
             return Plan(Shape.TABLE, rule=rule)
-        if split_cells(text, self.roles) or heading_cells(text):
+        if split_cells(bare, self.roles) or heading_cells(bare):
             return Plan(Shape.TABLE, rule=rule)
         may_start = may_start_config(text)
         if rule is not None and rule.kind in FAILURES:

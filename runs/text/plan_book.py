@@ -116,6 +116,10 @@ class PlanBook:
             self._numbers[skeleton] = number
         return number
 
+    def forget_shapes(self) -> None:
+        """Plan all shapes anew: something was learned about the log as a whole."""
+        self._numbers = {b"": _TABLE}
+
     def _add(self, plan: Plan) -> int:
         self._plans.append(plan)
         self._is_special.append(plan.is_special)

@@ -13,9 +13,10 @@ from .passage import Passage
 from .reading import Slot
 
 _SPACED_UNIT = re.compile(
-    r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+|ms|s|sec|secs|seconds|[KMGT]i?B)(?![\w/])(?!\.\w|\s?[=:]\s*[-+.\dnNiI])"
+    r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+(?!\s+[-+]?\d[\d.]*+(?!\s*[a-zA-Z]+/[a-zA-Z]))|ms|s|sec|secs|seconds"
+    r"|[KMGT]i?B)(?![\w/])(?!\.\w|\s?[=:]\s*[-+.\dnNiI])"
 )
-"""` samples/sec`, ` ms`, ` GiB`."""
+"""` samples/sec`, ` ms`, ` GiB`; but in `lr 0.1 imgs/s 955` it is the name of the next number."""
 _PARENTHESES = re.compile(r"\s*+\(\s*+(?P<content>[^()]*+)\)")
 _DIGIT_FOLLOWS = re.compile(r"\s*\d")
 _ASSIGNS = re.compile(r"[:=]\s*$")
