@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 LABEL = re.compile(r"\s*(?P<rank>\d{1,5}):(?=\s|$)")
 _LABEL_BYTES = re.compile(rb"\s*(\d{1,5}):(?=\s|$)")
@@ -49,5 +50,5 @@ class Labels:
 def _are_ranks(labels: Sequence[int]) -> bool:
     """True if a few numbers come again and again; a count rises."""
     distinct = len(set(labels))
-    falls = any(later < earlier for earlier, later in zip(labels, labels[1:], strict=False))
+    falls = any(later < earlier for earlier, later in pairwise(labels))
     return _LEAST_TURNS * distinct <= len(labels) and (falls or distinct == 1)

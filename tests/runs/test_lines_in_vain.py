@@ -26,7 +26,7 @@ PROMISES = {
 def read(path: Path, lines: list[str]) -> Run:
     path.write_text("\n".join(lines) + "\n", "utf-8")
     run = Run("run")
-    read_file(run, path)
+    read_file(run, str(path))
     return run
 
 
