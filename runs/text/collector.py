@@ -18,6 +18,8 @@ from ..statements import statements_in
 from .cleaning import CleanChunk, decode
 from .plan import Plan
 from .plan_book import PlanBook
+from .record_blocks import RecordBlocks
+from .tables import TableRecord
 
 EVENTS_PER_SHAPE = 500
 """After so many warnings or checkpoints of one shape the rest are left out."""
@@ -78,6 +80,8 @@ class Collected:
 
     skipped: npt.NDArray[np.bool_]
     """Pieces that events and dumps cover: their numbers are no metrics."""
+    records: list[TableRecord] = field(default_factory=list)
+    """Of several lines; their lines are pieces of the chunk."""
     stop: int | None = None
     """The piece with which something begins that the next bytes will finish."""
 
@@ -87,6 +91,7 @@ class Collector:
     """Goes through the lines of a log that its plans call special."""
 
     _book: PlanBook
+    _blocks: RecordBlocks
     _repeated: set[int] = field(default_factory=set)
     """Plans of failures that were told hundreds of times."""
 
@@ -132,18 +137,25 @@ class Collector:
                     reached = collected.next_index
                     found.skipped[index:reached] = True
                     continue
-            if plan.may_start_config and plan.looks_in_vain < MOST_IN_VAIN:
-                before = texts.looks
-                dump = config_from_lines(texts, index, final=final)
-                if dump is None:
-                    plan.looks_in_vain += texts.looks - before
-                    continue
+            if plan.looks_in_vain >= MOST_IN_VAIN:
+                continue
+            before = texts.looks
+            if plan.may_start_config and (dump := config_from_lines(texts, index, final=final)):
                 config, reached = dump
                 if reached == index:
                     found.stop = index
                     return found
                 settings.update(config)
                 found.skipped[index:reached] = True
+            elif plan.may_open_record and (block := self._blocks.read(texts, index, final=final)):
+                if block.record is None:
+                    found.stop = index
+                    return found
+                reached = block.end
+                found.records.append(block.record)
+                found.skipped[index:reached] = True
+            else:
+                plan.looks_in_vain += texts.looks - before
         return found
 
     def _hear(self, plan: Plan, number: int, line: int, text: str, harvest: Harvest) -> None:

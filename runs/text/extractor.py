@@ -12,16 +12,20 @@ from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean
 from .collector import Collector, LineStarts, Texts
 from .epoch_ends import EpochEnds
-from .grids import GridReader
+from .grids import GridReader, logged_row
 from .groups import GroupReader
 from .headings import Section, section_below
 from .layouts import without
 from .plan import Pattern, Plan, Planner, shipped_patterns
 from .plan_book import PlanBook
+from .record_blocks import RecordBlocks
 from .tables import TableReader
 
 MAX_OPEN = 8 << 20
 """An unfinished line longer than this is taken as it is."""
+
+_RESULT = b" finished iteration "
+"""Above each result of a trial in Ray's newer logs."""
 
 
 class TextReader:
@@ -35,7 +39,9 @@ class TextReader:
         self._labels = planner.labels
         self._book = PlanBook(planner)
         self._groups = GroupReader(planner, self._book)
-        self._collector = Collector(self._book)
+        self._blocks = RecordBlocks(self._roles)
+        self._prints_results = False
+        self._collector = Collector(self._book, self._blocks)
         self._section: Section | None = None
         self._last_told: Told | None = None
         self._epoch_ends = EpochEnds()
@@ -70,6 +76,9 @@ class TextReader:
             fittings = without(fittings, moved, len(numbers))
         self._groups.read(view, numbers, found.skipped, fittings, assembly)
         numbers[found.skipped[: len(numbers)]] = 0
+        for record in found.records:
+            record.line = chunk.line_of(record.line)
+            assembly.add_record(record)
         self._read_tables(chunk, numbers, texts, assembly, final=final)
         self._tables.shift(harvest.lines)
         assembly.build(harvest)
@@ -127,11 +136,17 @@ class TextReader:
             return
         for index in self._book.tables(numbers).tolist():
             line, text = chunk.line_of(index), self._labels.without(texts[index])
+            text = logged_row(text, self._roles) or text
             for record in (self._tables.feed(line, text), self._grids.feed(line, text)):
-                if record is not None:
+                if record is not None and not (record.is_status and self._has_results(chunk)):
                     assembly.add_record(record)
         if final and (record := self._tables.close()) is not None:
             assembly.add_record(record)
+
+    def _has_results(self, chunk: CleanChunk) -> bool:
+        """True if trials print what they measure by themselves, not only in tables of all."""
+        self._prints_results |= self._blocks.has_results or _RESULT in chunk.joined
+        return self._prints_results
 
 
 def _complete(data: bytes) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ..roles import Roles
 from .numbers import NUMBER, parse_number
+from .prefix import read_prefix
 from .tables import TableRecord
 
 _COLUMN_GAP = re.compile(r"\s{2,}|[|│┃║\t]")
@@ -32,6 +33,10 @@ _HEADER_WORD = re.compile(
     re.IGNORECASE,
 )
 """One of these is in every header that names a coordinate or two metrics."""
+_TRIAL = re.compile(r"[A-Za-z][\w.=,-]*\d[\w.=,-]*")
+"""`train_cifar_a1b2c_00001`."""
+_TRIAL_HEADER = re.compile(r"trial|run", re.IGNORECASE)
+_LOGGER_NAME = re.compile(r"^\s*\w+(?:\.\w+)+\s+-\s")
 _TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+\S*\d")
 _SPLIT_HEADER = re.compile(r"\b(?:val|valid|validation|test|eval|dev)\b", re.IGNORECASE)
 """Quickly, for prose: one of these is in every header that names splits."""
@@ -124,6 +129,33 @@ def _drawn_cells(text: str) -> list[str] | None:
     return cells
 
 
+def trial_cells(text: str) -> list[str] | None:
+    """Cells of a drawn row about one of several trials: its name, words and numbers."""
+    bare = text.strip()
+    if len(text) > MAX_WIDTH or bare[:1] not in _EDGES or bare[-1:] not in _EDGES:
+        return None
+    cells = [cell.strip() for cell in _COLUMN_GAP.split(bare.strip(" " + _EDGES))]
+    cells = [cell for cell in cells if cell]
+    if not 4 <= len(cells) <= MAX_CELLS or not _TRIAL.fullmatch(cells[0]):
+        return None
+    return cells if sum(map(_is_numeric, cells)) >= 2 else None
+
+
+def logged_row(text: str, roles: Roles) -> str | None:
+    """A row of a table `metric | train | val` that a logger prints line by line, as if drawn."""
+    if "|" not in text or len(text) > MAX_WIDTH:
+        return None
+    prefix = read_prefix(text)
+    if not prefix.stamp and not prefix.level:
+        return None
+    body = _LOGGER_NAME.sub("", text[prefix.end :])
+    if _SPLIT_HEADER.search(body) and split_cells(body, roles):
+        return body
+    row = f"|{body}|"
+    cells = _drawn_cells(row)
+    return row if cells is not None and not _is_numeric(cells[0]) else None
+
+
 def _header_cells(text: str) -> list[str]:
     """Cells with spaces if columns are kept apart by more than one, else words."""
     if not _COLUMN_GAP.search(text.strip()):
@@ -152,6 +184,8 @@ class GridReader:
         """Columns of the header read last, if those are splits and the rows are metrics."""
         self._above: list[str] = []
         """Cells of the line before, if those are words of a header."""
+        self._trials: dict[str, dict[str, tuple[int, float]]] = {}
+        """How far each trial was when it was last told."""
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take a header (nothing comes out) or a row (its record does, if it fits)."""
@@ -172,10 +206,28 @@ class GridReader:
         if not self._header and not self._splits:
             return None
         cells = row_cells(text)
+        if cells is None and (cells := trial_cells(text)) is not None:
+            return self._trial_of(line, cells)
         if cells is None or _is_being_drawn(text):
             return None
         record = self._record_of(line, cells)
         return record if record is not None and (record.values or record.axes) else None
+
+    def _trial_of(self, line: int, cells: list[str]) -> TableRecord | None:
+        """What a row says about a trial that has gone on since it was last told."""
+        header, (name, *values) = self._header, cells
+        if len(cells) != len(header) or not _TRIAL_HEADER.search(header[0]):
+            return None
+        record = TableRecord(line, is_certain=True, is_status=True)
+        is_first = name == next(iter(self._trials), name)
+        for title, cell in zip(header[1:], values, strict=True):
+            is_place = _axis_rank(title, self._roles)[0] is not None
+            if is_place or self._roles.is_known(title):
+                self._take(record, title if is_first or is_place else f"{title} [{name}]", cell)
+        if not record.axes or not record.values or self._trials.get(name) == record.axes:
+            return None
+        self._trials[name] = record.axes
+        return record
 
     def _record_of(self, line: int, cells: list[str]) -> TableRecord | None:
         label, width = cells[0], len(self._header)

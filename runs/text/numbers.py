@@ -40,7 +40,7 @@ _LOOKALIKES = re.compile(
     | \d{1,2}/\d{1,2}/\d{2,4}                                    # 31/01/24
     | \b\d{1,3}(?::\d{2}){1,2}(?:[.,]\d+)?(?![\d:])              # 0:05:57
     | \b(?:\d+\ ?days?,\ )                                       # 2 days, ...
-    | \b(?:\d+[dhm]\ ?){1,4}\d+(?:\.\d+)?s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b # 2m 22s
+    | \b(?:\d+(?:[dhm]|hr|min)\ ?){1,4}\d+(?:\.\d+)?s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b # 2m 22s
     | \b\d+(?:\.\d+){2,}\S*                                      # versions, addresses
     | \b0x[0-9a-fA-F]+
     | \b1[3-9]\d{8}\.\d+ | \b1[3-9]\d{11}\b                      # seconds, milliseconds since 1970
