@@ -133,6 +133,10 @@ class Roles:
         """True if a name says which data was used and nothing else."""
         return normalise(name) in self._split_by_word
 
+    def is_identity(self, name: str) -> bool:
+        """True if a name tells which one it is, not how much."""
+        return normalise(name) in self.words("identity")
+
     def tells_evaluation(self, text: str) -> bool:
         """True if a phrase of the text is one with which an evaluation is reported."""
         words = normalise(text)

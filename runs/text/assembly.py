@@ -140,8 +140,8 @@ class Assembly:
                 self._totals[axis] = float(matrix[-1, total])
         return axes
 
-    def add_reading(self, reading: Reading, index: int) -> None:
-        """One line whose tokens fit no template."""
+    def add_reading(self, reading: Reading, index: int, text: str) -> None:
+        """One line, with its text, whose tokens fit no template."""
         group = _Group(np.array([index], dtype=np.int64))
         for coordinate in sorted(reading.coordinates, key=lambda c: -c.precedence):
             if coordinate.axis.startswith("total "):
@@ -155,10 +155,23 @@ class Assembly:
         if reading.stamp:
             digits = self._view.columns(group.places, *reading.stamp_span)
             group.axes["time"] = parse_stamps(reading.stamp, digits)
+        is_complete = True
+        if reading.bar is not None:
+            drawn, total = (np.array([float(text[slice(*span)])]) for span in reading.bar)
+            is_complete = bool(drawn[0] >= total[0])
+            if not reading.is_evaluation:
+                group.axes.setdefault("inner", drawn)
+                group.axes.setdefault("inner total", total)
+                group.bar = drawn, total
         is_measured = reading.is_measurement
         for number, slot in enumerate(reading.slots):
             certain = self._is_certain(reading, number, is_measured)
-            group.parts.append(_Part(_key(reading, number), None, np.array([slot.value]), certain))
+            key, values = _key(reading, number), np.array([slot.value])
+            if is_complete:
+                group.parts.append(_Part(key, None, values, certain))
+            if reading.bar is not None:
+                shown = replace(key, name=key.name + _PROGRESS)
+                group.parts.append(_Part(shown, None, values, certain))
         self._groups.append(group)
 
     def add_record(self, record: TableRecord) -> None:

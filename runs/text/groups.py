@@ -112,6 +112,6 @@ class GroupReader:
             template = learn(piece, text, reading)
             matrix = template.parse(piece, 1) if template is not None else None
             if template is None or matrix is None:
-                assembly.add_reading(reading, index)
+                assembly.add_reading(reading, index, text)
             else:
                 assembly.add(template, one, matrix)

@@ -31,7 +31,7 @@ def take_value(passage: Passage, candidate: Candidate) -> int:
     number, phrase, roles = candidate.number, candidate.phrase, passage.roles
     is_prose = roles.is_prose(clean_key(last_sentence(phrase), roles))
     name, index_span = name_of(passage, phrase, candidate.phrase_start)
-    if not name:
+    if not name or roles.is_identity(name):
         return number.end()
     if (stop := _take_splits(passage, name, candidate)) is not None:
         return stop
