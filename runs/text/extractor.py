@@ -20,6 +20,7 @@ from .plan import Pattern, Plan, Planner, shipped_patterns
 from .plan_book import PlanBook
 from .record_blocks import RecordBlocks
 from .tables import TableReader
+from .wrapping import Wrapping
 
 MAX_OPEN = 8 << 20
 """An unfinished line longer than this is taken as it is."""
@@ -41,6 +42,7 @@ class TextReader:
         self._groups = GroupReader(planner, self._book)
         self._blocks = RecordBlocks(self._roles)
         self._prints_results = False
+        self._wrapping = Wrapping()
         self._collector = Collector(self._book, self._blocks)
         self._section: Section | None = None
         self._last_told: Told | None = None
@@ -50,10 +52,11 @@ class TextReader:
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
         """Read the complete lines of `data`."""
-        end = len(data) if final else _complete(data)
+        end = len(data) if final else self._wrapping.open_message(data, _complete(data))
         if end == 0:
             return Harvest()
         chunk = clean(data[:end], is_open=not final and data[end - 1 : end] != b"\n")
+        chunk = self._wrapping.unwrap(chunk)
         view = ChunkView(chunk)
         if self._labels.look(chunk.pieces):
             self._book.forget_shapes()
