@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..roles import Roles
 from .numbers import NUMBER, parse_number
@@ -33,6 +34,8 @@ _HEADER_WORD = re.compile(
     re.IGNORECASE,
 )
 """One of these is in every header that names a coordinate or two metrics."""
+_LETTER = re.compile(r"[^\W\deE_]")
+"""Of a word; `1e-5` has none."""
 _TRIAL = re.compile(r"[A-Za-z][\w.=,-]*\d[\w.=,-]*")
 """`train_cifar_a1b2c_00001`."""
 _TRIAL_HEADER = re.compile(r"trial|run", re.IGNORECASE)
@@ -189,8 +192,10 @@ class GridReader:
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take a header (nothing comes out) or a row (its record does, if it fits)."""
-        above, self._above = self._above, heading_cells(text) or []
-        header = header_cells(text, self._roles)
+        # Long tables have many rows without any, and to look for names in them takes longest.
+        has_words = _LETTER.search(text) is not None
+        above, self._above = self._above, (has_words and heading_cells(text)) or []
+        header = header_cells(text, self._roles) if has_words else None
         if above and len(above) == len(self._above):
             # `Validation` above `Loss`, `Time` above `(s)`.
             joined = [
@@ -200,7 +205,7 @@ class GridReader:
         if header is not None:
             self._header, self._splits = header, []
             return None
-        if (splits := split_cells(text, self._roles)) is not None:
+        if has_words and (splits := split_cells(text, self._roles)) is not None:
             self._header, self._splits = [], splits
             return None
         if not self._header and not self._splits:
@@ -265,6 +270,7 @@ class GridReader:
             record.values[name] = value
 
 
+@lru_cache(maxsize=1024)
 def _axis_rank(name: str, roles: Roles) -> tuple[str | None, int]:
     """The coordinate that a column holds, if it is one."""
     if (axis := _COUNTER_NAMES.get(name.casefold())) is not None:

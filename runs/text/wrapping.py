@@ -22,6 +22,8 @@ _HEAD = rb"^(?:\[[^\]\n]{5,40}\]| {7,42})(?: INFO     | DEBUG    )(?=[^\s|])"
 _WRAPPED = re.compile(rb"(?P<head>" + _HEAD + rb")[^\n]*(?:\n {16,60}(?=\S)[^\n]*)+", re.MULTILINE)
 _LAST = re.compile(_HEAD + rb"[^\n]*(?:\n {16,60}(?=\S)[^\n]*)*\n?\Z", re.MULTILINE)
 _SOURCE = re.compile(rb"\s+[\w.<>-]{1,60}:\d{1,6}\s*$")
+_SAMPLE = 65536
+"""Bytes in which a logger of that kind has said something, if there is one."""
 _REACH = 20_000
 """Bytes at the end of a chunk in which its last message begins."""
 
@@ -43,7 +45,7 @@ class Wrapping:
     def unwrap(self, chunk: CleanChunk) -> CleanChunk:
         """The same chunk, a wrapped message as one piece."""
         joined = chunk.joined
-        if chunk.line is not None or not any(level in joined for level in _LEVELS):
+        if chunk.line is not None or all(joined.find(one, 0, _SAMPLE) < 0 for one in _LEVELS):
             return chunk
         kept = np.ones(len(chunk.pieces), dtype=bool)
         parts: list[bytes] = []
