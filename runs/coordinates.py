@@ -152,7 +152,7 @@ class Coordinates:
         if total is not None:
             ended = here & np.isnan(epoch) & (inner >= total)
             self._early_total = float(total[ended][-1]) if ended.any() else self._early_total
-        counted = here & np.isfinite(epoch) & (np.isfinite(total) if total is not None else False)
+        counted = here & np.isfinite(epoch) & ((total > 0) if total is not None else False)
         base = self._base_of_epochs(epoch)
         if counted.any() and total is not None and base is not None:
             done = self._epochs_done(epoch[counted], base[counted], inner[counted] / total[counted])

@@ -119,7 +119,10 @@ class Roles:
 
     def split_of(self, text: str) -> str:
         """The split that the words of a text speak of: train, val, test or nothing."""
-        for word in normalise(text).split():
+        words = normalise(text)
+        if "eval" in words and any(phrase in words for phrase in self.words("evaluated_names")):
+            return "val"
+        for word in words.split():
             if (split := self._split_by_word.get(word)) is not None:
                 return split
         pattern, stems = self._split_by_stem
@@ -129,6 +132,10 @@ class Roles:
     def is_split(self, name: str) -> bool:
         """True if a name says which data was used and nothing else."""
         return normalise(name) in self._split_by_word
+
+    def is_identity(self, name: str) -> bool:
+        """True if a name tells which one it is, not how much."""
+        return normalise(name) in self.words("identity")
 
     def tells_evaluation(self, text: str) -> bool:
         """True if a phrase of the text is one with which an evaluation is reported."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,13 @@ _UNKNOWN_SILENCE = 1800.0
 """Seconds of silence that count as a stall when the usual interval is not known."""
 _LONG_AGO = 86_400.0
 """Seconds after which a silent log is an old file rather than a stalled job."""
+_SPOKEN = "error_level"
+"""The rule for what a logger says at its level ERROR or above."""
+_SURVIVED = re.compile(
+    r"(?i)\bretry|\btry(?:ing)? again|\bskip|\bcontinu|\bignor|\bfall(?:ing|s)? ?back|\bresum|"
+    r"\brecover|\breconnect|\battempt \d|\b(?:wandb|mlflow|comet|neptune|clearml|tensorboard)\b"
+)
+"""What programs say about errors that they go on after, and trackers about their network."""
 _AFTERMATH = 200
 """Lines: the final evaluation may still be logged after the end was announced."""
 
@@ -45,6 +53,8 @@ class Progress:
     total_steps: float | None = None
     last_epoch: float | None = None
     total_epochs: float | None = None
+    lines: int = 0
+    """Lines of that file; 0 if nobody counted them."""
 
     def is_complete(self, *, is_silent: bool) -> bool:
         """The last planned step was logged.
@@ -78,6 +88,28 @@ def is_terminal(event: Event) -> bool:
     return event.kind in FAILURES
 
 
+def last_words(events: Iterable[Event], lines: int) -> list[Event]:
+    """Errors in a logger's words with which a file of so many lines ends, first one first.
+
+    A program that logs what is wrong and exits leaves no traceback: that nothing at all follows
+    is what tells such an error from one that was overcome.
+    """
+    found: list[Event] = []
+    for event in sorted(events, key=_end, reverse=True):
+        if _end(event) < lines or lines == 0 or not _is_spoken_error(event):
+            break
+        found.insert(0, event)
+        lines = event.line - 1
+    return found
+
+
+def _is_spoken_error(event: Event) -> bool:
+    if event.kind is not EventKind.ERROR or _SURVIVED.search(event.text[:2000]):
+        return False
+    rule = classify(event.text.partition("\n")[0])
+    return rule is not None and rule.id == _SPOKEN
+
+
 def infer_state(
     events: Iterable[Event],
     last_line_age_seconds: float | None = None,
@@ -98,6 +130,8 @@ def infer_state(
     ordered = sorted(events, key=lambda event: (_end(event), event.line, event.kind, event.title))
     failure = _cause_of_failure(ordered, progress)
     finish = _last_finish(ordered, progress.last_row_line)
+    if failure is None and finish is None and is_silent and not is_complete:
+        failure = next(iter(last_words(ordered, progress.lines)), None)
     if failure is not None and not _is_aftermath(failure, finish, is_complete, progress):
         return RunState.FAILED, _failure_reason(failure, progress)
     if finish is not None:

@@ -98,6 +98,7 @@ def _progress(run: Run, file: int) -> Progress:
     source = run.files[file]
     return Progress(
         last_row_line=_last_progress(run, file),
+        lines=source.lines,
         last_step=_last(source, "step"),
         total_steps=run.totals.get("step"),
         last_epoch=_last(source, "epoch"),

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from mltd.runs.event import Event, EventKind, Frame
-from mltd.runs.state import is_terminal
+from mltd.runs.state import RunState, is_terminal, last_words
 
 from .finding import Evidence
 from .view import PlacedEvent, RunView
@@ -135,7 +135,24 @@ def unresolved(view: RunView) -> list[PlacedEvent]:
 
 def uncaught(view: RunView) -> list[PlacedEvent]:
     """Events that ended the run or one of its processes, file by file."""
-    return [placed for placed in unresolved(view) if is_terminal(placed.event)]
+    return fatal_among(view, unresolved(view))
+
+
+def fatal_among(view: RunView, events: Iterable[PlacedEvent]) -> list[PlacedEvent]:
+    """Those after which a run cannot go on, and errors with which a log that failed ends."""
+    found = list(events)
+    words = {id(event) for event in _last_words(view)}
+    return [placed for placed in found if is_terminal(placed.event) or id(placed.event) in words]
+
+
+def _last_words(view: RunView) -> list[Event]:
+    if view.state is not RunState.FAILED:
+        return []
+    by_file: dict[int, tuple[int, list[Event]]] = {}
+    for placed in view.events:
+        _, said = by_file.setdefault(id(placed.source), (placed.source.lines, []))
+        said.append(placed.event)
+    return [event for lines, said in by_file.values() for event in last_words(said, lines)]
 
 
 def first_failure(view: RunView) -> PlacedEvent | None:

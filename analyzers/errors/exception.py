@@ -1,15 +1,18 @@
 """exception: an exception or a crash ended the run, or one of its processes.
 
-What it sees: uncaught exceptions, failed checks in native code and crashes by a signal. Named is
-    the first cause: of several ranks the earliest, of a chain its root, and of the frames the
-    innermost one in the user's own code. What a later attempt got past is history.
+What it sees: uncaught exceptions, failed checks in native code, crashes by a signal, and errors
+    in a logger's words with which a log ends for good. Named is the first cause: of several
+    ranks the earliest, of a chain its root, and of the frames the innermost one in the user's
+    own code. What a later attempt got past is history.
 Why it matters: nothing after it can be trusted to be there; the more special finding beside it
     says what it means.
 Fires on:
     log: Traceback (most recent call last): |   File "train.py", line 3 | KeyError: 'lr'
     log: step 1 loss 2.5 | RuntimeError: CUDA error: device-side assert triggered
+    log: step 1 loss 2.5 | step 2 loss 2.4 | ERROR - train - shard 17 has no labels, giving up
 Stays quiet:
     log: step 1 loss 2.5 | Exception ignored in: <function f at 0x7f> | step 2 loss 2.4
+    log: step 1 loss 2.5 | ERROR - train - shard 17 has no labels | step 2 loss 2.4
     log: KeyError: 'x' | step 1 loss 2.5 | step 2 loss 2.4 | step 3 loss 2.3 | step 4 loss 2.2
 Try next: open the file at the line that is named, and rerun two steps on little data.
 """
@@ -23,6 +26,7 @@ from typing import ClassVar
 
 from mltd.runs.event import Event, EventKind
 from mltd.runs.events.telling import announces, first_line, is_table, last_error, table_rows
+from mltd.runs.state import is_terminal
 
 from ..core.calibration import finding_confidence
 from ..core.failure import (
@@ -92,7 +96,7 @@ class UncaughtException:
             id=self.id,
             title=_title(event, place),
             severity=self._severity(view, chosen, is_first=is_first),
-            confidence=finding_confidence(Basis.OBSERVATION, 0.95 if event.exception else 0.85),
+            confidence=finding_confidence(Basis.OBSERVATION, _certainty(event)),
             basis=Basis.OBSERVATION,
             evidence=tuple(
                 dict.fromkeys(
@@ -125,6 +129,13 @@ class UncaughtException:
         if not is_first and remoteness(placed.event) >= 2:
             return Severity.INFO
         return Severity.WARNING if is_through(view, placed) else Severity.CRITICAL
+
+
+def _certainty(event: Event) -> float:
+    """Less for what a logger said last: a log may be cut where the run went on."""
+    if event.exception:
+        return 0.95
+    return 0.85 if is_terminal(event) else 0.75
 
 
 def _is_thrown(event: Event) -> bool:

@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary
 
 from mltd.runs.event import Event, EventKind
 from mltd.runs.events.telling import announces, first_line, last_error
-from mltd.runs.state import RunState, is_terminal
+from mltd.runs.state import RunState
 
 from ..core.calibration import finding_confidence
 from ..core.failure import (
     failure_evidence,
+    fatal_among,
     first_of,
     history,
     message_line,
@@ -73,7 +74,7 @@ def told(view: RunView) -> list[Told]:
 
 def _read(view: RunView) -> Iterator[Told]:
     open_ends = unresolved(view)
-    fatal = [placed for placed in open_ends if is_terminal(placed.event)]
+    fatal = fatal_among(view, open_ends)
     first = first_of(view, fatal)
     fatal_ids = {id(placed.event) for placed in fatal}
     open_ids = {id(placed.event) for placed in open_ends}

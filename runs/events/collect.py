@@ -105,12 +105,21 @@ def _collect_traceback(
     if not len(log):
         if rule.collector == "traceback" and index + 1 == len(lines):
             return Collected((_line_event(rule, match, lines[index], index),), index + 1)
-        return Collected((), index + 1 if rule.collector == "traceback" else block.next_index)
+        if rule.collector != "traceback":
+            return Collected((), block.next_index)
+        return Collected((), _end_of_headers(lines, index + 1, block.next_index))
     end = block.next_index
     for position in block.foreign:
         if position < end and (found := match_rule(lines[position])):
             log.add(_line_event(*found, lines[position], position))
     return Collected(tuple(log), end)
+
+
+def _end_of_headers(lines: Sequence[str], index: int, end: int) -> int:
+    """Index after the headers at `index`; nothing follows them before `end`, so none is read."""
+    while index < end and HEADER.search(lines[index]):
+        index += 1
+    return index
 
 
 def _collect_exception(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..harvest import Column, ColumnKey, Floats, Harvest, Ints
 from ..roles import Roles
 from .chunk_view import ChunkView
+from .epoch_ends import EpochEnds, Loop
 from .reading import Reading
 from .stamps import parse_stamps
 from .tables import TableRecord
@@ -74,12 +75,19 @@ class Told(NamedTuple):
 class Assembly:
     """Collects groups in any order; `build` puts them into file order."""
 
-    def __init__(self, roles: Roles, view: ChunkView, last: Told | None = None) -> None:
+    def __init__(
+        self,
+        roles: Roles,
+        view: ChunkView,
+        last: Told | None = None,
+        epoch_ends: EpochEnds | None = None,
+    ) -> None:
         self._roles = roles
         self._view = view
         self._chunk = view.chunk
         self._groups: list[_Group] = []
         self._totals: dict[str, float] = {}
+        self._epoch_ends = epoch_ends or EpochEnds()
         self.last = last
         """What the last line said; before `build`, that of the chunk before."""
 
@@ -132,8 +140,8 @@ class Assembly:
                 self._totals[axis] = float(matrix[-1, total])
         return axes
 
-    def add_reading(self, reading: Reading, index: int) -> None:
-        """One line whose tokens fit no template."""
+    def add_reading(self, reading: Reading, index: int, text: str) -> None:
+        """One line, with its text, whose tokens fit no template."""
         group = _Group(np.array([index], dtype=np.int64))
         for coordinate in sorted(reading.coordinates, key=lambda c: -c.precedence):
             if coordinate.axis.startswith("total "):
@@ -147,10 +155,23 @@ class Assembly:
         if reading.stamp:
             digits = self._view.columns(group.places, *reading.stamp_span)
             group.axes["time"] = parse_stamps(reading.stamp, digits)
+        is_complete = True
+        if reading.bar is not None:
+            drawn, total = (np.array([float(text[slice(*span)])]) for span in reading.bar)
+            is_complete = bool(drawn[0] >= total[0])
+            if not reading.is_evaluation:
+                group.axes.setdefault("inner", drawn)
+                group.axes.setdefault("inner total", total)
+                group.bar = drawn, total
         is_measured = reading.is_measurement
         for number, slot in enumerate(reading.slots):
             certain = self._is_certain(reading, number, is_measured)
-            group.parts.append(_Part(_key(reading, number), None, np.array([slot.value]), certain))
+            key, values = _key(reading, number), np.array([slot.value])
+            if is_complete:
+                group.parts.append(_Part(key, None, values, certain))
+            if reading.bar is not None:
+                shown = replace(key, name=key.name + _PROGRESS)
+                group.parts.append(_Part(shown, None, values, certain))
         self._groups.append(group)
 
     def add_record(self, record: TableRecord) -> None:
@@ -188,6 +209,7 @@ class Assembly:
         row_of[order] = np.arange(len(order))
         harvest.line = self._lines(places[order]) + 1
         self._forget_echoes(harvest.line, row_of, harvest.lines)
+        self._move_evaluations()
         merged: dict[ColumnKey, list[tuple[Ints, Floats, bool]]] = {}
         outdated = self._outdated()
         start = 0
@@ -280,12 +302,52 @@ class Assembly:
             if told.lines[-1] == count:
                 self.last = told.last_line()
 
+    def _move_evaluations(self) -> None:
+        """Give loops that are run behind the end of an epoch a split of their own."""
+        announced: list[Ints] = []
+        loops: dict[int, Loop] = {}
+        for number, group in enumerate(self._groups):
+            if not group.parts and "epoch" in group.axes and "inner" not in group.axes:
+                announced.append(group.places)
+            elif group.parts and "inner total" in group.axes and "epoch" not in group.axes:
+                keys = [part.key for part in group.parts]
+                splits = {key.split or self._roles.split_of(key.name) for key in keys}
+                if splits != {"val"} and splits != {"test"}:
+                    loops[number] = Loop(
+                        group.places,
+                        self._lines(group.places),
+                        group.axes["inner"],
+                        group.axes["inner total"],
+                        not splits.isdisjoint(("val", "test")),
+                    )
+        places = np.sort(np.concatenate(announced)) if announced else np.empty(0, dtype=np.int64)
+        found, is_validated = self._epoch_ends.evaluations(places, list(loops.values()))
+        for number in loops if len(found) else ():
+            _move(self._groups[number], found, "test" if is_validated else "val")
+
     def _lines(self, places: Ints) -> Ints:
         """0-based lines of pieces; a record from before the chunk already has its line."""
         if self._chunk.line is None:
             return places
         lines: Ints = np.where(places >= 0, self._chunk.line[np.maximum(places, 0)], places)
         return lines
+
+
+def _move(group: _Group, places: Ints, split: str) -> None:
+    """Put the values at some places under a split."""
+    is_moved = np.isin(group.places, places)
+    if not is_moved.any():
+        return
+    group.axes["inner"] = np.where(is_moved, np.nan, group.axes["inner"])
+    parts = group.parts
+    group.parts = []
+    for part in parts:
+        among = np.ones(len(is_moved), dtype=bool) if part.mask is None else part.mask
+        if (among & ~is_moved).any():
+            group.parts.append(part._replace(mask=among & ~is_moved))
+        if (among & is_moved).any():
+            key = replace(part.key, split=split)
+            group.parts.append(part._replace(key=key, mask=among & is_moved))
 
 
 def _forget_echo(later: Told, earlier: Told) -> None:

@@ -216,7 +216,10 @@ def _locates(passage: Passage, candidate: Candidate, key: str, named: AxisName) 
         if not is_field or not _UNCOUNTED.isdisjoint(before.casefold().split()):
             return False
     # "needed for iters 600,000" and "| Steps: 24" count, "(epoch: 1, iters: 100" locates.
+    # A name of several words, such as `learner steps`, is a coordinate wherever it stands.
     is_plural = key.split()[-1].casefold() in _PLURAL_AXES
+    name = key.split()[len(before.split()) :]
+    is_plural &= sum(not passage.roles.is_split(word) for word in name) == 1
     if is_plural and passage.coordinates and passage.roles.split_of(key):
         return False  # "Epoch: 1/20 Train steps: 150 Val steps: 20"
     return not is_plural or not (passage.slots or before)

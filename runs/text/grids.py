@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..roles import Roles
 from .numbers import NUMBER, parse_number
+from .prefix import read_prefix
 from .tables import TableRecord
 
 _COLUMN_GAP = re.compile(r"\s{2,}|[|│┃║\t]")
@@ -33,6 +35,12 @@ _HEADER_WORD = re.compile(
     re.IGNORECASE,
 )
 """One of these is in every header that names a coordinate or two metrics."""
+_LETTER = re.compile(r"[^\W\deE_]")
+"""Of a word; `1e-5` has none."""
+_TRIAL = re.compile(r"[A-Za-z][\w.=,-]*\d[\w.=,-]*")
+"""`train_cifar_a1b2c_00001`."""
+_TRIAL_HEADER = re.compile(r"trial|run", re.IGNORECASE)
+_LOGGER_NAME = re.compile(r"^\s*\w+(?:\.\w+)+\s+-\s")
 _TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+\S*\d")
 _SPLIT_HEADER = re.compile(r"\b(?:val|valid|validation|test|eval|dev)\b", re.IGNORECASE)
 """Quickly, for prose: one of these is in every header that names splits."""
@@ -125,6 +133,33 @@ def _drawn_cells(text: str) -> list[str] | None:
     return cells
 
 
+def trial_cells(text: str) -> list[str] | None:
+    """Cells of a drawn row about one of several trials: its name, words and numbers."""
+    bare = text.strip()
+    if len(text) > MAX_WIDTH or bare[:1] not in _EDGES or bare[-1:] not in _EDGES:
+        return None
+    cells = [cell.strip() for cell in _COLUMN_GAP.split(bare.strip(" " + _EDGES))]
+    cells = [cell for cell in cells if cell]
+    if not 4 <= len(cells) <= MAX_CELLS or not _TRIAL.fullmatch(cells[0]):
+        return None
+    return cells if sum(map(_is_numeric, cells)) >= 2 else None
+
+
+def logged_row(text: str, roles: Roles) -> str | None:
+    """A row of a table `metric | train | val` that a logger prints line by line, as if drawn."""
+    if "|" not in text or len(text) > MAX_WIDTH:
+        return None
+    prefix = read_prefix(text)
+    if not prefix.stamp and not prefix.level:
+        return None
+    body = _LOGGER_NAME.sub("", text[prefix.end :])
+    if _SPLIT_HEADER.search(body) and split_cells(body, roles):
+        return body
+    row = f"|{body}|"
+    cells = _drawn_cells(row)
+    return row if cells is not None and not _is_numeric(cells[0]) else None
+
+
 def _header_cells(text: str) -> list[str]:
     """Cells with spaces if columns are kept apart by more than one, else words."""
     if not _COLUMN_GAP.search(text.strip()):
@@ -155,11 +190,15 @@ class GridReader:
         """Cells of the line before, if those are words of a header."""
         self._words: list[re.Match[str]] = []
         """Words of the header, where some of its names have several."""
+        self._trials: dict[str, dict[str, tuple[int, float]]] = {}
+        """How far each trial was when it was last told."""
 
     def feed(self, line: int, text: str) -> TableRecord | None:
         """Take a header (nothing comes out) or a row (its record does, if it fits)."""
-        above, self._above = self._above, heading_cells(text) or []
-        header = header_cells(text, self._roles)
+        # Long tables have many rows without any, and to look for names in them takes longest.
+        has_words = _LETTER.search(text) is not None
+        above, self._above = self._above, (has_words and heading_cells(text)) or []
+        header = header_cells(text, self._roles) if has_words else None
         if above and len(above) == len(self._above):
             # `Validation` above `Loss`, `Time` above `(s)`.
             joined = [
@@ -171,12 +210,14 @@ class GridReader:
             has_spaces = any(" " in name for name in header)
             self._words = list(_WORD.finditer(text)) if has_spaces else []
             return None
-        if (splits := split_cells(text, self._roles)) is not None:
+        if has_words and (splits := split_cells(text, self._roles)) is not None:
             self._header, self._splits = [], splits
             return None
         if not self._header and not self._splits:
             return None
         cells = row_cells(text)
+        if cells is None and (cells := trial_cells(text)) is not None:
+            return self._trial_of(line, cells)
         if cells is None or _is_being_drawn(text):
             return None
         if self._words and _stand_below(self._words, text, len(cells)):
@@ -184,6 +225,22 @@ class GridReader:
             self._header, self._words = [word[0] for word in self._words], []
         record = self._record_of(line, cells)
         return record if record is not None and (record.values or record.axes) else None
+
+    def _trial_of(self, line: int, cells: list[str]) -> TableRecord | None:
+        """What a row says about a trial that has gone on since it was last told."""
+        header, (name, *values) = self._header, cells
+        if len(cells) != len(header) or not _TRIAL_HEADER.search(header[0]):
+            return None
+        record = TableRecord(line, is_certain=True, is_status=True)
+        is_first = name == next(iter(self._trials), name)
+        for title, cell in zip(header[1:], values, strict=True):
+            is_place = _axis_rank(title, self._roles)[0] is not None
+            if is_place or self._roles.is_known(title):
+                self._take(record, title if is_first or is_place else f"{title} [{name}]", cell)
+        if not record.axes or not record.values or self._trials.get(name) == record.axes:
+            return None
+        self._trials[name] = record.axes
+        return record
 
     def _record_of(self, line: int, cells: list[str]) -> TableRecord | None:
         label, width = cells[0], len(self._header)
@@ -232,6 +289,7 @@ def _stand_below(words: list[re.Match[str]], row: str, width: int) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def _axis_rank(name: str, roles: Roles) -> tuple[str | None, int]:
     """The coordinate that a column holds, if it is one."""
     if (axis := _COUNTER_NAMES.get(name.casefold())) is not None:

@@ -14,6 +14,7 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _MOST_WORDS = 5
 _MOST_LENGTH = 120
 _DECORATION = re.compile(r"^[\s*=\-#>+~_]{3,}(?=\w)|[\s*=\-#<+~_]+$")
+_BANNER = re.compile(r"([*=#~-])\1{2,}\s.*\s\1{3,}")
 _CLAUSE = re.compile(r"\s[-–|]+\s|[:;,\]]\s+")
 _BRACKETED = re.compile(r"\[\w+\]")
 _IDLE = frozenset({
@@ -64,7 +65,12 @@ def _split_alone(text: str, roles: Roles) -> str:
     if len(splits) != 1:
         return ""
     others = (word for word in words if not roles.split_of(word))
-    if not all(w.casefold() in _IDLE or roles.axis_of(w) is not None for w in others):
+    # `***** Evaluating perplexity, Epoch 1/3 *****`: a banner may say what is measured.
+    is_banner = _BANNER.fullmatch(text.strip()) is not None
+    if not all(
+        w.casefold() in _IDLE or roles.axis_of(w) is not None or (is_banner and roles.is_outcome(w))
+        for w in others
+    ):
         return ""
     return splits.pop()
 

@@ -8,6 +8,7 @@ from ..roles import Roles
 from . import precedence
 from .bars import Bar, find_bar
 from .foreign import is_foreign, is_setting_like
+from .labels import LABEL
 from .pairs import read_pairs
 from .passage import Passage
 from .prefix import Prefix, read_prefix
@@ -30,14 +31,24 @@ _EVALUATED_SO_FAR = re.compile(
     r"\b(?:eval|val|valid|validation|dev|test)[ _-](?:iter|iteration|step|batch)\b", re.IGNORECASE
 )
 """`Eval iter: 100`, `[eval_step=10/20]`."""
+_RANK_NAMES = frozenset({"rank", "global rank", "global_rank", "worker rank", "worker_rank"})
 _MAX_WORDS_OF_PLACE = 5
 """More words around a coordinate are a sentence that mentions it in passing."""
 
 
-def read_line(line: str, roles: Roles) -> Reading:
-    """Everything that one line says."""
+def read_line(line: str, roles: Roles, *, is_labelled: bool = False) -> Reading:
+    """Everything that one line says; of a log with labels, their number is the rank."""
     line = line[:MAX_LINE]
-    prefix = read_prefix(line)
+    if not is_labelled and LABEL.match(line):
+        # `3: step 10 loss 2.1` says its step itself: the number in front must be a label.
+        labelled = _read_behind(line, read_prefix(line, is_labelled=True), roles)
+        if labelled.slots and labelled.counts_steps:
+            return labelled
+    return _read_behind(line, read_prefix(line, is_labelled=is_labelled), roles)
+
+
+def _read_behind(line: str, prefix: Prefix, roles: Roles) -> Reading:
+    """What a line says behind its prefix."""
     reading = _begin(prefix, roles)
     body = line[prefix.end :]
     if not any(map(str.isdigit, body)) and not _NON_FINITE_WORD.search(body):
@@ -69,6 +80,7 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     found = read_pairs(text, offset, roles)
     reading.slots.extend(found.slots)
     reading.coordinates.extend(found.coordinates)
+    _take_rank(reading)
     reading.split = reading.split or roles.split_of(found.head_words) or _told_once(found, roles)
     if not reading.split and roles.tells_evaluation(found.head_words):
         reading.split = "val"
@@ -83,6 +95,16 @@ def _read_prose(body: str, offset: int, roles: Roles, reading: Reading) -> None:
     if not reading.slots and reading.bar is None and is_mention:
         # A sentence in passing, a setting such as `niter: 600000`, or how far an evaluation is.
         reading.coordinates.clear()
+
+
+def _take_rank(reading: Reading) -> None:
+    """`step 3, rank 0, loss 2.1`: who wrote the line is no measurement."""
+    ranks = [slot for slot in reading.slots if slot.name.casefold() in _RANK_NAMES]
+    if len(ranks) != 1 or len(reading.slots) == 1 or not ranks[0].value.is_integer():
+        return
+    reading.slots.remove(ranks[0])
+    if reading.rank is None:
+        reading.rank, reading.rank_span = int(ranks[0].value), ranks[0].span
 
 
 def _told_once(found: Passage, roles: Roles) -> str:

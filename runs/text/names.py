@@ -17,6 +17,8 @@ _NAMELESS_START = re.compile(r"^(?:[^\w.(\[%]|\.\s)+")
 _CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _TAGGED_KEY = re.compile(r"(?P<tag>\[[^\[\]\d]{2,40}\])\s+(?P<key>[^\[\]]+)$")
 """`[Epoch Metrics] Policy Loss`."""
+_GLUED_TAG = re.compile(r"\[?(?P<word>[^\W\d_]{2,20})\](?=\w)")
+"""`[Avg]top1`."""
 _LONE_INTEGER = re.compile(r"(?<![\w.@/-])\d+(?![\w.@/])")
 """The 3 of `layer 3 grad_norm`, but not of `top3` or `acc@3`."""
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d]+)\s*#?\s*$")
@@ -40,6 +42,8 @@ _MAX_WORD = 40
 def clean_key(text: str, roles: Roles) -> str:
     """The last unmasked words of a text, without what surrounds a name."""
     key = text.rpartition(FILLER)[2].strip(KEY_EDGES)
+    if (tagged := _GLUED_TAG.match(key)) and tagged["word"].casefold() in _IDLE_HEADINGS:
+        key = key[tagged.end() :]
     key = _without_half_brackets(_NAMELESS_START.sub("", key))
     words = key.strip(KEY_EDGES).split()
     if len(words) > 1 and words[0].casefold() in roles.words("dropped"):

@@ -9,7 +9,7 @@ NON_FINITE = r"(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF|1\.\#(?:IND|INF|QNAN|SNAN)(
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 """`1,234.5`, `12.`, `.5`, `1e-5`."""
 _UNIT = (
-    r"(?:%|/s(?:ec)?(?![\w/])|[a-zA-Zµμ]{1,12}/[a-zA-Z]{1,9}(?![\w/])|[a-zA-Zµμ]{1,5}(?![\w/])"
+    r"(?:%|/s(?:ec)?(?:/(?:gpu|GPU|device|chip|core|rank|node))?(?![\w/])|[a-zA-Zµμ]{1,12}/[a-zA-Z]{1,9}(?![\w/])|[a-zA-Zµμ]{1,5}(?![\w/])"
     r"|f0(?!\w))"
 )
 """`%`, `/s`, `tok/s`, `ms`, and how Julia marks a single precision number: `0.31f0`."""
@@ -40,7 +40,7 @@ _LOOKALIKES = re.compile(
     | \d{1,2}/\d{1,2}/\d{2,4}                                    # 31/01/24
     | \b\d{1,3}(?::\d{2}){1,2}(?:[.,]\d+)?(?![\d:])              # 0:05:57
     | \b(?:\d+\ ?days?,\ )                                       # 2 days, ...
-    | \b(?:\d+[dhm]\ ?){1,4}\d+(?:\.\d+)?s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b # 2m 22s
+    | \b(?:\d+(?:[dhm]|hr|min)\ ?){1,4}\d+(?:\.\d+)?s\b | \b\d+h\ \d+m\b | \b\d+m\ \d+s\b # 2m 22s
     | \b\d+(?:\.\d+){2,}\S*                                      # versions, addresses
     | \b0x[0-9a-fA-F]+
     | \b1[3-9]\d{8}\.\d+ | \b1[3-9]\d{11}\b                      # seconds, milliseconds since 1970

@@ -33,7 +33,7 @@ _SEPARATOR = re.compile(
     | (?<=\d)\s+[-–—]+\s+(?=[^\d\s])        # a dash between a number and a word: no minus
     | (?<=[\])%s])\s+-\s+                   # a dash after `]`, `98%` or `3s`
     | ,\s+ | ,(?=[^\d\s])                   # no comma of 1,234
-    | ;\s* | \t+ | (?<!\s)\s++→\s++ | ·
+    | ;\s* | (?<![:=\t])\t++ | (?<!\s)\s++→\s++ | ·
     | (?<![:=\s])\s{2,}                     # a wide gap between a value and the next name
       (?=[^\d\s.+\-(/\[:=])(?!(?:nan|inf)\b)
     """,

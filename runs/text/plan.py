@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import lru_cache
 from importlib import resources
@@ -15,11 +15,20 @@ from ..events.rule import FAILURES, EventRule
 from ..roles import Roles
 from ..statements import MOST_PER_SHAPE, may_state
 from .cleaning import decode
-from .grids import header_cells, heading_cells, row_cells, split_cells
+from .grids import (
+    header_cells,
+    heading_cells,
+    logged_row,
+    row_cells,
+    split_cells,
+    trial_cells,
+)
 from .headings import heading_split
+from .labels import Labels
 from .lexer import read_line
 from .numbers import NUMBER, parse_number
 from .reading import Coordinate, Reading, Slot
+from .record_blocks import may_open_record
 from .tables import is_row, is_rule
 from .template import Template, learn
 
@@ -47,6 +56,10 @@ class Plan:
     template: Template | None = None
     rule: EventRule | None = None
     may_start_config: bool = False
+    may_open_record: bool = False
+    """A record over several lines may begin with such lines."""
+    looks_in_vain: int = 0
+    """Lines that were looked at for a dump or a record below such a line, where none was."""
     events_seen: int = 0
     may_state: bool = False
     """Such lines may say something about the model or the machine."""
@@ -62,7 +75,8 @@ class Plan:
     @property
     def is_special(self) -> bool:
         """True if such lines have to be looked at, whatever their numbers are."""
-        return self.rule is not None or self.may_start_config or self.is_heard
+        opens = self.may_start_config or self.may_open_record
+        return self.rule is not None or opens or self.is_heard
 
     def may_hold_metrics(self) -> bool:
         """False if all its numbers have names that mean nothing, and no place in training."""
@@ -77,6 +91,7 @@ class Plan:
     def is_idle(self) -> bool:
         """Nothing to do for such lines."""
         is_special = self.rule is not None or self.may_start_config or self.may_state
+        is_special |= self.may_open_record
         return self.shape is Shape.NOTHING and not is_special and not self.heading
 
     @property
@@ -134,13 +149,14 @@ class Planner:
 
     roles: Roles
     patterns: tuple[Pattern, ...]
+    labels: Labels = field(default_factory=Labels)
 
     def read(self, text: str) -> Reading:
         """The careful reading of a line, patterns first."""
         for pattern in self.patterns:
             if (reading := pattern.read(text, self.roles)) is not None:
                 return reading
-        return read_line(text, self.roles)
+        return read_line(text, self.roles, is_labelled=self.labels.are_used)
 
     def plan(self, piece: bytes) -> Plan:
         """The plan for all lines that look like this one."""
@@ -149,17 +165,21 @@ class Planner:
         text = decode(piece)
         plan = self._plan(piece, text)
         plan.may_state = may_state(text)
+        plan.may_open_record = may_open_record(self.labels.without(text))
         has_values = plan.template is not None and bool(plan.template.reading.slots)
-        plan.heading = heading_split(text, self.roles, has_values=has_values)
+        plan.heading = heading_split(self.labels.without(text), self.roles, has_values=has_values)
         return plan
 
     def _plan(self, piece: bytes, text: str) -> Plan:
-        if is_rule(text):
+        bare = self.labels.without(text)
+        if is_rule(bare):
             return Plan(Shape.TABLE)
         rule = classify(text)
-        if is_row(text) or header_cells(text, self.roles) or row_cells(text):
+        if is_row(bare) or header_cells(bare, self.roles) or row_cells(bare):
             return Plan(Shape.TABLE, rule=rule)
-        if split_cells(text, self.roles) or heading_cells(text):
+        if split_cells(bare, self.roles) or heading_cells(bare) or trial_cells(bare):
+            return Plan(Shape.TABLE, rule=rule)
+        if logged_row(bare, self.roles) is not None:
             return Plan(Shape.TABLE, rule=rule)
         may_start = may_start_config(text)
         if rule is not None and rule.kind in FAILURES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .labels import LABEL
 from .reading import Span
 
 _RANK = re.compile(
@@ -12,6 +13,8 @@ _RANK = re.compile(
       \[(?:default)?(?:rank|Rank|RANK)[ :_]?(?P<bracketed>\d{1,9})\]:?\s*    # [rank3]:
     | (?:rank|Rank|RANK)[ _:]?(?P<worded>\d{1,9})\s*(?:\||:|-|\])\s*         # Rank 2 |
     | \[\d+,(?P<mpi>\d{1,9})\]<std(?:out|err)>:\s*                           # [1,5]<stdout>:
+    | \[\d+,mpirank:(?P<algo>\d{1,9}),[^\]\s]{1,60}\]<std(?:out|err)>:\s*    # [1,mpirank:5,algo-1]
+    | \([^()\s=]{1,80}\ pid=\d{1,9}(?:,\ ip=[^()\s]{1,60})?\)\s*             # (TaskRunner pid=1223)
     | \((?:worker|rank|trainer|RayTrainWorker|train_fn|pid=\d+,\ rank)   # (RayTrainWorker 4)
       [ =](?P<paren>\d{1,9})\)\s*:?\s*
     | \[(?:GPU|gpu|cuda:|device\ )\s?(?P<gpu>\d{1,9})\]:?\s*                 # [GPU7]
@@ -43,6 +46,7 @@ _LOGGER_PART = re.compile(
     rf"""
       (?:INFO|WARNING|ERROR|DEBUG):[\w.]+:                        # INFO:tensorflow:
     | \([a-zA-Z_][\w.]*:\d+\)                                     # (module:42)
+    | \[{_LEVEL}(?:\|[\w.=:-]{{1,40}}){{1,8}}\]:?                  # [INFO|DP=0|PP=1|node-3]:
     | (?!\[[A-Z]\s+\d)                                           # [E 3/20] is an epoch
       \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?               # INFO, [WARN] [7]
     | \[[A-Za-z_][\w.$/-]*(?::\d+)?(?::\w+)?\](?=\[|\s*-\s|:\s)   # [module.name] of a logger
@@ -80,13 +84,18 @@ class Prefix:
     """Which kind of timestamp: iso, short, month, glog, ctime, clock or none."""
     stamp_span: Span = (0, 0)
     level: str = ""
+    has_label: bool = False
+    """Something says which process wrote the line, be it a rank or not."""
     tag: str = ""
     """Text of logger-like brackets, which may name a split ("valid")."""
 
 
-def read_prefix(line: str) -> Prefix:
-    """Consume prefix parts from the left until something else begins."""
-    return _PrefixReader(line).read()
+def read_prefix(line: str, *, is_labelled: bool = False) -> Prefix:
+    """Consume prefix parts from the left until something else begins.
+
+    In a log whose lines are labelled the number in front of them is that of the process.
+    """
+    return _PrefixReader(line).read(is_labelled=is_labelled)
 
 
 class _PrefixReader:
@@ -99,9 +108,11 @@ class _PrefixReader:
         self._is_bracket_open = False
         """A `[` before the timestamp waits for its other half."""
 
-    def read(self) -> Prefix:
+    def read(self, *, is_labelled: bool) -> Prefix:
         """Read all parts."""
         found = self._found
+        if is_labelled and (label := LABEL.match(self._line)):
+            self._take_rank(label)
         self._skip_blank()
         line_start = found.end
         for _ in range(_MAX_PARTS):
@@ -116,7 +127,7 @@ class _PrefixReader:
         return found
 
     def _has_begun(self) -> bool:
-        return bool(self._found.stamp or self._found.level) or self._found.rank is not None
+        return bool(self._found.stamp or self._found.level) or self._found.has_label
 
     def _skip_blank(self) -> None:
         if blank := _BETWEEN.match(self._line, self._found.end):
@@ -151,7 +162,7 @@ class _PrefixReader:
 
     def _take_rank(self, part: re.Match[str]) -> None:
         found = self._found
-        found.end = part.end()
+        found.end, found.has_label = part.end(), True
         if found.rank is None and part.lastgroup is not None:
             found.rank, found.rank_span = int(part[part.lastgroup]), part.span(part.lastgroup)
 

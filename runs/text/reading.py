@@ -83,6 +83,11 @@ class Reading:
         return bool(self.coordinates) or self.bar is not None
 
     @property
+    def counts_steps(self) -> bool:
+        """The line itself says at which step it was printed."""
+        return self.bar is not None or any(c.axis in ("step", "inner") for c in self.coordinates)
+
+    @property
     def is_measurement(self) -> bool:
         """All numbers of this line are accepted as metrics at first sight."""
         known = sum(slot.is_known for slot in self.slots)

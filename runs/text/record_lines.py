@@ -162,6 +162,8 @@ def _take_heading(heading: str, offset: int, roles: Roles, reading: Reading) -> 
         return
     found = read_pairs(heading, offset, roles)
     reading.coordinates.extend(found.coordinates)
+    # `step 10 loss 2.1 {'forward': 0.2}`: what is measured may stand in front of the record.
+    reading.slots.extend(slot for slot in found.slots if slot.is_known)
     reading.split = reading.split or roles.split_of(found.head_words)
 
 
@@ -200,6 +202,10 @@ def _take_leaf(
     name = label if label and leaf.path == ("value",) else leaf.name
     span = moved(leaf.span, offset)
     axis, precedence = roles.axis_rank(name)
+    place, _, goal = name.partition("/")
+    if axis is None and goal and roles.total_of(goal) is not None:
+        # `"global_step/max_steps": "5/800"`
+        axis, precedence = roles.axis_rank(place)
     if axis is None and len(leaf.path) > 1 and leaf.path[-2].casefold() in _ENVELOPES:
         axis, precedence = roles.axis_rank(leaf.path[-1])
         precedence += _NESTED_PENALTY

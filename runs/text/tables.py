@@ -40,6 +40,8 @@ class TableRecord:
     axes: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Axis to (precedence, value): the best name wins."""
     is_certain: bool = False
+    is_status: bool = False
+    """A row that says how far one of several trials is, again and again."""
 
 
 class TableReader:

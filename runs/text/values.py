@@ -13,9 +13,10 @@ from .passage import Passage
 from .reading import Slot
 
 _SPACED_UNIT = re.compile(
-    r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+|ms|s|sec|secs|seconds|[KMGT]i?B)(?![\w/])(?!\.\w|\s?[=:]\s*[-+.\dnNiI])"
+    r"\s(?P<unit>[a-zA-Zµμ]+/[a-zA-Z]+(?!\s+[-+]?\d[\d.]*+(?!\s*[a-zA-Z]+/[a-zA-Z]))|ms|s|sec|secs|seconds"
+    r"|[KMGT]i?B)(?![\w/])(?!\.\w|\s?[=:]\s*[-+.\dnNiI])"
 )
-"""` samples/sec`, ` ms`, ` GiB`."""
+"""` samples/sec`, ` ms`, ` GiB`; but in `lr 0.1 imgs/s 955` it is the name of the next number."""
 _PARENTHESES = re.compile(r"\s*+\(\s*+(?P<content>[^()]*+)\)")
 _DIGIT_FOLLOWS = re.compile(r"\s*\d")
 _ASSIGNS = re.compile(r"[:=]\s*$")
@@ -30,7 +31,7 @@ def take_value(passage: Passage, candidate: Candidate) -> int:
     number, phrase, roles = candidate.number, candidate.phrase, passage.roles
     is_prose = roles.is_prose(clean_key(last_sentence(phrase), roles))
     name, index_span = name_of(passage, phrase, candidate.phrase_start)
-    if not name:
+    if not name or roles.is_identity(name):
         return number.end()
     if (stop := _take_splits(passage, name, candidate)) is not None:
         return stop

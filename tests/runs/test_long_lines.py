@@ -9,9 +9,11 @@ import pytest
 from mltd.runs.formats.json_text import parse_json_head
 from mltd.runs.formats.tabular_cells import Header
 from mltd.runs.ingest import read_file
+from mltd.runs.roles import shipped
 from mltd.runs.run import Run
 from mltd.runs.text.cleaning import clean
 from mltd.runs.text.extractor import TextReader
+from mltd.runs.text.plan import Planner, shipped_patterns
 from mltd.runs.text.template import learn
 from mltd.tui.headless import check
 from tests.blow_up import no_blow_up
@@ -106,11 +108,11 @@ def test_a_rank_of_hundreds_of_digits_is_no_crash() -> None:
 
 
 def test_long_lines_are_read_one_by_one_not_learned() -> None:
-    reader = TextReader()
+    planner = Planner(shipped(), shipped_patterns())
     line = line_of("pairs", ENOUGH)
-    assert reader._planner.plan(line).template is None
+    assert planner.plan(line).template is None
     text = line.decode()
-    assert learn(line, text, reader._planner.read(text)) is None
+    assert learn(line, text, planner.read(text)) is None
 
 
 def test_the_head_of_a_document_ends_in_a_string_that_nobody_closed() -> None:

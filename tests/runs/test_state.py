@@ -21,8 +21,9 @@ TERM = Event(EventKind.SIGNAL, "Received SIGTERM: 15", 79, last_line=79)
 
 
 def state(*events: Event, age: float | None = None, **progress: float) -> RunState:
-    rows = int(progress.pop("rows", 0))
-    return infer_state(events, age, progress=Progress(last_row_line=rows, **progress))[0]
+    rows, lines = int(progress.pop("rows", 0)), int(progress.pop("lines", 0))
+    known = Progress(last_row_line=rows, lines=lines, **progress)
+    return infer_state(events, age, progress=known)[0]
 
 
 def test_an_exception_after_which_nothing_comes_is_a_failure() -> None:
@@ -44,6 +45,38 @@ def test_numbers_without_a_further_step_are_no_progress() -> None:
 def test_an_exception_after_which_the_run_goes_on_is_none() -> None:
     assert state(ERROR, rows=61) is RunState.UNKNOWN
     assert state(ERROR, rows=61, age=5) is RunState.RUNNING
+
+
+def said(text: str, line: int) -> Event:
+    return Event(EventKind.ERROR, text, line, text=f"ERROR - train - {text}", last_line=line)
+
+
+def test_an_error_in_a_loggers_words_is_a_failure_if_nothing_at_all_follows() -> None:
+    empty = said("the validation set is empty", 50)
+    assert state(empty, rows=45, lines=50) is RunState.FAILED
+    assert state(empty, rows=45, lines=51) is RunState.UNKNOWN, "something was said after it"
+    assert state(empty, rows=45) is RunState.UNKNOWN, "nobody knows where the log ends"
+    assert state(empty, rows=45, lines=50, age=5) is RunState.RUNNING, "it may still go on"
+
+
+def test_the_first_of_several_last_words_is_the_cause() -> None:
+    events = said("shard 17 is broken", 49), said("giving up", 50)
+    progress = Progress(last_row_line=45, lines=50)
+    assert infer_state(events, progress=progress)[1].startswith("shard 17 is broken (line 49)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["upload failed, retrying in 5 s", "cannot read a.jpg, skipping it", "wandb: network is down"],
+)
+def test_an_error_that_a_program_goes_on_after_is_no_last_word(text: str) -> None:
+    assert state(said(text, 50), rows=45, lines=50) is RunState.UNKNOWN
+
+
+def test_an_error_after_the_end_was_announced_is_no_failure() -> None:
+    assert state(DONE, said("no mail was sent", 50), rows=39, lines=50) is RunState.FINISHED
+    planned = {"last_step": 1000, "total_steps": 1000}
+    assert state(said("no mail", 50), rows=39, lines=50, **planned) is RunState.FINISHED
 
 
 def test_a_run_that_was_started_again_has_not_failed() -> None:

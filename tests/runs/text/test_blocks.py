@@ -17,6 +17,8 @@ from .test_extractor import feed_pieces, read, values
         ("[val]", "val"),
         ("  --> EVAL PERFORMANCE", "val"),
         ("***** Test results *****", "test"),
+        ("***** Evaluating perplexity, Epoch 1/3 *****", "val"),
+        ("Evaluating perplexity", ""),
         ("Epoch 3 - Evaluation time (seconds): 1.12 - Train metrics:", "train"),
         ("Saving the validation set", ""),
         ("we then went on to the whole validation:", ""),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.text.extractor import TextReader
+from mltd.runs.text.groups import GroupReader
 from mltd.runs.text.template import BULK
 
 Points = list[tuple[int, float | None, float]]
@@ -241,7 +242,7 @@ def test_a_line_of_ten_megabytes_is_just_a_line() -> None:
 def test_more_shapes_than_can_be_remembered_cost_no_metrics(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mltd.runs.text.extractor.MAX_PLANS", 10)
+    monkeypatch.setattr("mltd.runs.text.plan_book.MAX_PLANS", 10)
     words = ["".join(chr(97 + (i >> k) % 26) for k in (0, 2, 4, 7)) for i in range(200)]
     log = "".join(f"note {word}\nstep {i} loss {i}.5\n" for i, word in enumerate(words))
     assert values(read(log), "loss") == [i + 0.5 for i in range(200)]
@@ -286,13 +287,13 @@ def test_numbers_with_something_glued_to_them_are_read_by_the_column(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     careful: list[int] = []
-    usual = TextReader._read_carefully
+    usual = GroupReader._read_carefully
 
-    def watched(self: TextReader, chunk: Any, indices: Any, assembly: Any) -> None:
+    def watched(self: GroupReader, chunk: Any, indices: Any, assembly: Any) -> None:
         careful.extend(indices)
         usual(self, chunk, indices, assembly)
 
-    monkeypatch.setattr(TextReader, "_read_carefully", watched)
+    monkeypatch.setattr(GroupReader, "_read_carefully", watched)
     lines = [f"step {n} | loss {n / 7:.4f} | shard {n:05d}-of-04096" for n in range(count)]
     run = read("\n".join(lines) + "\n")
     assert values(run, "loss") == [float(f"{n / 7:.4f}") for n in range(count)]

@@ -110,4 +110,4 @@ def test_few_layouts_are_remembered_whatever_a_log_prints() -> None:
         width = [rng.randrange(1, 12) for _ in range(3)]
         line = b"step %d loss " + b"9" * width[0] + b".%d lr 0." + b"1" * width[1] + b"%d\n"
         reader.feed(b"".join(line % (n, n % 10, n % 10) for n in range(200)), final=True)
-    assert len(reader._layouts._known) <= 12
+    assert len(reader._groups._layouts._known) <= 12

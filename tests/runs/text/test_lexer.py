@@ -27,6 +27,23 @@ def case(line: str, values: dict[str, float], **axes: float) -> Case:
 
 
 CASES = [
+    case(
+        "step 10 loss 2.1 lr 0.1 imgs/s 955.1", {"loss": 2.1, "lr": 0.1, "imgs/s": 955.1}, step=10
+    ),
+    case(
+        "step 1, 862.6/s, 107.4/s/gpu LR: 0.1",
+        {"items/s": 862.6, "items/s/gpu": 107.4, "LR": 0.1},
+        step=1,
+    ),
+    case("Epoch: 1, Step: 3, Rank: 2, loss = 2.5", {"loss": 2.5}, epoch=1, step=3),
+    case("  training loss:\t\t1.5", {"training loss": 1.5}),
+    case("epoch: 1, (loss: 2.5), {'step_time': '0.2'}", {"loss": 2.5, "step_time": 0.2}, epoch=1),
+    case(
+        "{'loss': 2.5, 'global_step/max_steps': '5/800'}",
+        {"loss": 2.5, "global_step/max_steps": 5},
+        step=5,
+    ),
+    case("Critic Loss = 5.0 | Learner Steps = 100", {"Critic Loss": 5.0}, step=100),
     case("TRN      76  loss=0.0376  lr=0.0037", {"loss": 0.0376, "lr": 0.0037}, step=76),
     case("validation 40 loss: 0.5 acc: 0.9", {"loss": 0.5, "acc": 0.9}, step=40),
     case("epoch=2 i=240/530 total loss=1.5 vocoder loss=0.5",

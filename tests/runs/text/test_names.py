@@ -18,6 +18,8 @@ from mltd.runs.text.passage import Passage
         ("(loss", "loss"),
         ("((loss)", "(loss)"),
         ("[valid] loss", "[valid] loss"),
+        ("[Avg]loss", "loss"),
+        ("[Valid]loss", "[Valid]loss"),
         (") loss", "loss"),
         ("(]loss", "loss"),
         ("loss)", "loss"),

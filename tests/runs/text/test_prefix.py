@@ -26,6 +26,10 @@ MESSAGE = "loss: 2.0"
         "2024-01-31 10:00:00.123 | INFO     | __main__:train:97 - ",
         "2024-01-31 10:00:00.123 | INFO     | pkg.loop:<module>:7 - ",
         "Jan 31 10:00:00 2024 ERROR ",
+        "(TaskRunner pid=12231) ",
+        "(RayTrainWorker pid=12231, ip=10.0.0.3) ",
+        "[1,mpirank:3,algo-1]<stdout>:",
+        "03/05/2024 09:12:38 [INFO|DP=0|PP=1|TP=0|node-3]: ",
     ],
 )
 def test_the_message_begins_behind_the_prefix(prefix: str) -> None:
