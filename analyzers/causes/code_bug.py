@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis, Finding
 from ..core.registry import cause
 from ..errors.hypothesis import MessageCause
+from ..resources.shortage import FAR
 
 
 @cause
@@ -40,6 +41,7 @@ class CodeBug(MessageCause):
         "dataloader_worker_died",
         "ddp_unused_parameters",
         "rank_failure",
+        "cuda_oom",
         "suspicious_metric",
         "nondeterminism",
     )
@@ -58,6 +60,11 @@ class CodeBug(MessageCause):
         if (parted := _parted_replicas(case)) is not None:
             # Steps outside of the wrapper, or under no_sync, are the usual way to it.
             yield case.because(parted, 0.6)
+        full = case.get("cuda_oom")
+        if full is not None and full.details.get("pattern") == "absurd":
+            # More than the whole device at once: a wrong shape, or a length that is squared.
+            is_far = full.number("request") > FAR * full.number("total")
+            yield case.clue(0.5 if is_far else 0.35, full.evidence[0])
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return

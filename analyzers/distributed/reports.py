@@ -23,7 +23,7 @@ _HARDWARE = re.compile(
     r"[Uu]ncorrectable (?:ECC|NVLink)|\bECC error|fallen off the bus|GPU (?:is )?lost|"
     r"NVLink error|SRAM [Uu]ncorrectable|HW Exception by GPU|[Rr]mInitAdapter failed|"
     r"rm_init_adapter failed|device handle for GPU|GPU (?:reset required|requires reset)|"
-    r"[Rr]ow [Rr]emapping [Ff]ail"
+    r"[Rr]ow [Rr]emapping [Ff]ail|over nvlink or a hardware error"
 )
 _GPU = re.compile(
     r"(?i)illegal memory access|unspecified launch failure|misaligned address|"

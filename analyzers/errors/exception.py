@@ -50,7 +50,7 @@ _RESOURCE = re.compile(
     r"(?i)out of memory|OOM when|can't allocate|cannot allocate|unable to allocate|"
     r"ResourceExhausted|no space left|quota exceeded|input/output error|stale file handle|"
     r"loss scale|loss became infinite|\bnan\b|\binf(?:inite|inity)?\b|non-?finite|"
-    r"degrees of freedom|constraint Real|\bECC\b|Xid|"
+    r"file write failed|PytorchStreamWriter failed|degrees of freedom|constraint Real|\bECC\b|Xid|"
     r"more than 1 (?:value per channel|spatial element)"
 )
 """Exceptions that tell of memory, disks or numbers rather than of the code."""

@@ -129,7 +129,7 @@ def report(view: RunView, identity: str) -> Iterator[Finding]:
         if one.is_history and (fatal or seen):
             continue
         seen.add(rule.rule)
-        yield _finding(view, one, [], [])
+        yield _finding(view, one, [], [other for other in ours if _comes_before(other, one)][:1])
 
 
 def said_before(view: RunView, placed: PlacedEvent, rule: str) -> Evidence | None:
@@ -145,10 +145,18 @@ def _comes_before(one: Told, chosen: Told) -> bool:
     return (
         one.is_last_word
         and not one.is_fatal
-        and one.match.entry.rule == chosen.match.entry.rule
+        and _says_the_same(one, chosen)
         and one.placed.source is chosen.placed.source
         and one.placed.event.line < chosen.placed.event.line
     )
+
+
+def _says_the_same(one: Told, chosen: Told) -> bool:
+    """The same message, or the retries that went before a failure for good."""
+    is_retry = bool(one.match.entry.at_end) and one.match.entry.finding == (
+        chosen.match.entry.finding
+    )
+    return is_retry or one.match.entry.rule == chosen.match.entry.rule
 
 
 def _is_heard(one: Told) -> bool:
