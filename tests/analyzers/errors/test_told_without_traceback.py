@@ -195,3 +195,22 @@ Traceback (most recent call last):
 ValueError: Expected more than 1 value per channel when training, got input size torch.Size([1, 9])
 """
     assert finding(diagnosis_of(text), "degenerate_variance").evidence[0].ref == "x.log:4"
+
+
+def test_the_records_that_early_stopping_waits_for_are_no_divergence() -> None:
+    losses = (270.6, 113.7, 58.8, 45.1, 36.8, 33.2, 38.9, 48.6)
+    log = "".join(
+        f"Epoch {n}/50\n1/1 - 0s 144ms/step - loss: {loss} - learning_rate: 0.1000\n"
+        for n, loss in enumerate(losses, 1)
+    )
+    assert "loss_divergence" in alarms(diagnosis_of(log))
+    assert not alarms(diagnosis_of(f"{log}Epoch 8: early stopping\n"))
+
+
+def test_one_halving_at_a_time_is_a_loss_scaler_at_work() -> None:
+    line = "| WARNING: overflow detected, setting loss scale to: {}\n"
+    record = "| epoch 0{0} | loss 3.8{1} | num_updates {0}000 | loss_scale 1.000\n"
+    calm = "".join(record.format(n, 9 - n) + line.format("1.0") for n in range(1, 5))
+    assert not alarms(diagnosis_of(calm))
+    lost = record.format(1, 8) + "".join(line.format(scale) for scale in ("4.0", "2.0", "1.0"))
+    assert "loss_scale_collapse" in alarms(diagnosis_of(lost))
