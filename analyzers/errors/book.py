@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
@@ -26,6 +26,7 @@ FORM_REACH = 600
 _NAME = re.compile(r"\{(\w+)\}")
 _WORDS = "words.toml"
 _WORD = re.compile(r"%(\w+)%")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 _CORE = re.compile(
     r"[/\\](?:torch|tensorflow|keras|numpy|jax|jaxlib|flax|paddle|mxnet|pandas)[/\\](?!hub)|"
     r"[/\\]lib[/\\]python[\d.]+[/\\](?!site-packages|dist-packages)"
@@ -176,6 +177,20 @@ def _match_raised(said: tuple[tuple[str, str], ...], codes: tuple[str, ...]) -> 
             for entry in group:
                 if found := _apply(entry, kind, text, codes):
                     return found
+    return _match_types(said, codes)
+
+
+def _match_types(said: tuple[tuple[str, str], ...], codes: tuple[str, ...]) -> Match | None:
+    """What the names of exceptions say that nobody knows: `ShapeMismatchError` is a sentence."""
+    for kind, message in said:
+        words = _PARTS.findall(kind.rpartition(".")[2])
+        if len(words) < 3 or words[-1] not in ("Error", "Exception"):
+            continue
+        name = " ".join(words[:-1])
+        for text in (f"{name}: {message}", f"{name.capitalize()}: {message}"):
+            for entry in entries():
+                if _turn(entry.rule) == 1 and (found := _apply(entry, kind, text, codes)):
+                    return replace(found, quote=excerpt(f"{kind}: {message}"))
     return None
 
 

@@ -45,6 +45,7 @@ _ON_DEVICE = re.compile(
     r"Allocator \(?(?:GPU|TPU|CUDA)\w*\)? ran out of memory|device:GPU|allocator GPU|"
     r"RESOURCE_EXHAUSTED: (?:.{0,40}(?:[Oo]ut of memory|alloc|reserve|HBM))|"
     r"Ran out of memory in memory space (?:hbm|vmem)|"
+    r"Failed to allocate a memory region of \d+ bytes|"
     r"[Tt]ried to allocate [\d.]+ [KMGT]i?B\b.{0,80}\btotal capac|"
     r"cuda runtime error \(2\)|cupy\S*OutOfMemoryError|GPU memory (?:is )?(?:exhausted|full)|"
     r"(?:[Ii]nsufficient|[Nn]ot enough) (?:GPU|CUDA|device|VRAM|HBM) ?memory|"
