@@ -68,7 +68,12 @@ class CodeBug(MessageCause):
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return
-        if found.number("on_purpose") or found.number("resource"):
+        if found.number("on_purpose"):
+            return
+        if found.number("resource"):
+            if not case.has(*_DEEPER):
+                # Nothing measures what it tells of: then the code may be all that is wrong.
+                yield case.because(found, 0.4)
             return
         if found.number("remoteness") >= 2:
             return
@@ -80,6 +85,9 @@ class CodeBug(MessageCause):
             yield case.because(found, 0.45)
             return
         kind = str(found.details.get("type", "")).rpartition(".")[2]
+        if kind.endswith("LinAlgError"):
+            yield case.because(found, 0.4)
+            return
         plain = kind in _PLAIN and not _tells_what_it_lacks(kind, found)
         weight = 0.9 if plain else 0.75 if kind else 0.4
         # Without a frame of the program, a setting or a package may be what is wrong.

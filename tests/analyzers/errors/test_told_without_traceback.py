@@ -214,3 +214,31 @@ def test_one_halving_at_a_time_is_a_loss_scaler_at_work() -> None:
     assert not alarms(diagnosis_of(calm))
     lost = record.format(1, 8) + "".join(line.format(scale) for scale in ("4.0", "2.0", "1.0"))
     assert "loss_scale_collapse" in alarms(diagnosis_of(lost))
+
+
+def test_one_line_with_a_comma_is_a_message_and_no_table() -> None:
+    assert "nan_loss" in alarms(diagnosis_of("Loss is nan, stopping training\n"))
+
+
+@pytest.mark.parametrize(
+    ("said", "finding_id", "cause"),
+    [
+        (
+            "torch._C._LinAlgError: linalg.cholesky: The factorization could not be completed "
+            "because the input is not positive-definite",
+            "exception",
+            "numerical_instability",
+        ),
+        (
+            "InvalidArgumentError (see above for traceback): Nan in summary histogram for: a/weights",
+            "nan_weights",
+            "numerical_instability",
+        ),
+        ("ValueError: cannot convert float NaN to integer", "exception", "code_bug"),
+    ],
+)
+def test_numbers_that_fail_in_an_exception_have_a_cause(
+    said: str, finding_id: str, cause: str
+) -> None:
+    assert finding_id in alarms(diagnosis_of(said))
+    assert best(said) == cause
