@@ -230,7 +230,7 @@ def test_one_line_with_a_comma_is_a_message_and_no_table() -> None:
             "numerical_instability",
         ),
         (
-            "InvalidArgumentError (see above for traceback): Nan in summary histogram for: a/weights",
+            "InvalidArgumentError (see above for traceback): Nan in summary histogram for: weights",
             "nan_weights",
             "numerical_instability",
         ),
