@@ -39,7 +39,7 @@ from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .book import match
 from .quoting import excerpt
-from .told import is_through, said_before
+from .told import is_announced, is_through, said_before
 
 _CRASH = re.compile(
     r"(?i)segmentation fault|segfault|sigsegv|sigabrt|sigfpe|sigill|\baborted\b|illegal "
@@ -124,6 +124,8 @@ class UncaughtException:
             return Severity.INFO
         if not is_first and remoteness(placed.event) >= 2:
             return Severity.INFO
+        if remoteness(placed.event) >= 3 and is_announced(view, placed):
+            return Severity.WARNING
         return Severity.WARNING if is_through(view, placed) else Severity.CRITICAL
 
 

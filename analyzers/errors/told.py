@@ -140,6 +140,15 @@ def said_before(view: RunView, placed: PlacedEvent, rule: str) -> Evidence | Non
     return _evidence(before[0]) if before else None
 
 
+def is_announced(view: RunView, placed: PlacedEvent) -> bool:
+    """Something that the book knows was told above, and nothing shows that it was overcome."""
+    return any(
+        one.is_last_word and one.placed.source is placed.source
+        for one in told(view)
+        if one.placed.event.line < placed.event.line and one.match.entry.scope != "any"
+    )
+
+
 def _comes_before(one: Told, chosen: Told) -> bool:
     """An error that said the same before it became fatal is the first to say it."""
     return (

@@ -106,7 +106,7 @@ def test_a_port_that_is_taken_explains_a_launcher_that_stopped() -> None:
         "[W socket.cpp:401] [c10d] The server socket has failed to bind to 0.0.0.0:22 (errno: 98 - "
         "Address already in use).\n" + LAUNCHER
     )
-    assert "config_error" in alarms(diagnosis_of(text))
+    assert alarms(diagnosis_of(text))[0] == "config_error"
     assert best(text) == "bad_config"
 
 
