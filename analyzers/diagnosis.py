@@ -98,7 +98,8 @@ def _in_order(findings: list[Finding], enders: set[str]) -> list[Finding]:
         findings,
         key=lambda f: (
             -f.severity.rank,
-            f.id not in enders,
+            # An exception about memory, disks or numbers is told better by what measures them.
+            f.id not in enders or (f.id == "exception" and f.number("resource") > 0),
             # The specific finding about an exception says more than that there was one.
             f.id == "exception",
             f.first_step if f.first_step is not None else float("inf"),

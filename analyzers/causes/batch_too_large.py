@@ -4,7 +4,8 @@ What it is: the device is full of tensors that are all needed; nothing is wasted
     leaks, so the batch, the sequence or the model is too large for it.
 Told apart by: the sizes in the message: tensors take most of the device and idle memory is below
     the request. Idle memory above it is fragmentation; memory that rose for many steps is a leak;
-    memory of other processes is a shared device; a request above the total is a wrong shape.
+    memory of other processes is a shared device; a request of many times the total is a wrong
+    shape. One of a few times the total is often what grows with the square of a length.
 Try next: halve the batch and accumulate, recompute activations, shard the optimizer state.
 """
 
@@ -21,9 +22,9 @@ from ..core.registry import cause
 from ..memory.impact import states_phrase
 from ..resources.measures import curves_of
 from ..resources.remedies import checkpoint_activations, lighter_state, smaller_batch
-from ..resources.shortage import shown_bytes
+from ..resources.shortage import FAR, shown_bytes
 
-_AGAINST = {"absurd": -0.85, "shared": -0.75, "fragmented": -0.6, "refused": -0.4}
+_AGAINST = {"absurd": -0.2, "shared": -0.75, "fragmented": -0.6, "refused": -0.4}
 
 
 @cause
@@ -45,7 +46,9 @@ class BatchTooLarge:
                 yield case.clue(0.86, evidence, states=True)
             elif pattern in _AGAINST:
                 yield case.clue(0.5, evidence)
-                yield case.clue(_AGAINST[pattern], evidence)
+                is_far = device.number("request") > FAR * device.number("total")
+                is_impossible = pattern == "absurd" and is_far
+                yield case.clue(-0.7 if is_impossible else _AGAINST[pattern], evidence)
             else:
                 # The bare message leaves the rarer rivals possible.
                 yield case.clue(0.78, evidence)

@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis, Finding
 from ..core.registry import cause
 from ..errors.hypothesis import MessageCause
+from ..resources.shortage import FAR
 
 
 @cause
@@ -40,6 +41,7 @@ class CodeBug(MessageCause):
         "dataloader_worker_died",
         "ddp_unused_parameters",
         "rank_failure",
+        "cuda_oom",
         "not_learning",
         "suspicious_metric",
         "nondeterminism",
@@ -59,12 +61,22 @@ class CodeBug(MessageCause):
         if (parted := _parted_replicas(case)) is not None:
             # Steps outside of the wrapper, or under no_sync, are the usual way to it.
             yield case.because(parted, 0.6)
+        full = case.get("cuda_oom")
+        if full is not None and full.details.get("pattern") == "absurd":
+            # More than the whole device at once: a wrong shape, or a length that is squared.
+            is_far = full.number("request") > FAR * full.number("total")
+            yield case.clue(0.5 if is_far else 0.35, full.evidence[0])
         if (rewardless := _rewardless(case)) is not None:
             yield case.because(rewardless, 0.6)
         found = case.get("exception")
         if found is None or found.details.get("special") or found.details.get("rule"):
             return
-        if found.number("on_purpose") or found.number("resource"):
+        if found.number("on_purpose"):
+            return
+        if found.number("resource"):
+            if not case.has(*_DEEPER):
+                # Nothing measures what it tells of: then the code may be all that is wrong.
+                yield case.because(found, 0.4)
             return
         if found.number("remoteness") >= 2:
             return
@@ -76,6 +88,9 @@ class CodeBug(MessageCause):
             yield case.because(found, 0.45)
             return
         kind = str(found.details.get("type", "")).rpartition(".")[2]
+        if kind.endswith("LinAlgError"):
+            yield case.because(found, 0.4)
+            return
         plain = kind in _PLAIN and not _tells_what_it_lacks(kind, found)
         weight = 0.9 if plain else 0.75 if kind else 0.4
         # Without a frame of the program, a setting or a package may be what is wrong.

@@ -61,7 +61,8 @@ class HostMemoryLimit:
             is_stated = led.details.get("root") == "memory" and led.details.get("kind") == "lost"
             yield case.clue(0.88 if is_stated else 0.5, led.evidence[0], states=is_stated)
         if found is None and (lost := _lost(case)) is not None:
-            yield case.because(lost, 0.3)
+            is_bus = lost.details.get("signal") == "SIGBUS"
+            yield case.because(lost, 0.5 if is_bus else 0.3)
         full = case.get("disk_full")
         if full is not None and full.details.get("place") == "shm":
             yield case.clue(0.88, full.evidence[0], states=True)
@@ -127,7 +128,10 @@ def _lost(case: Case) -> Finding | None:
     """A process that vanished; its launcher counts the OOM killer among the reasons."""
     for finding in case.all("rank_failure"):
         is_bare = finding.is_alarm and not finding.number("has_own_error")
-        if is_bare and finding.details.get("kind") == "launcher" and finding.number("is_vanished"):
+        if not is_bare or finding.details.get("kind") != "launcher":
+            continue
+        # Without a message, a bus error is shared memory that ran out more often than anything.
+        if finding.number("is_vanished") or finding.details.get("signal") == "SIGBUS":
             return finding
     return None
 

@@ -21,6 +21,7 @@ from mltd.runs.event import EventKind
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.clues import CALM, gradient_growth_before, loss_growth_before, sank_until
+from ..core.failure import failure_evidence
 from ..core.finding import Basis
 from ..core.recording import first_bad
 from ..core.registry import cause
@@ -37,6 +38,12 @@ _NUMPY = re.compile(
     r"(?:divide by zero|invalid value|overflow) encountered in (?P<op>\w+)|ZeroDivisionError|"
     r"math domain error",
 )
+_MATRIX = re.compile(
+    r"LinAlgError|\b(?:SVD|eigenvalues?|linalg\.\w+)\b.{0,80}(?:did not|failed to) converge|"
+    r"not positive[- ]definite|[Ss]ingular matrix|matrix is (?:exactly )?singular|"
+    r"[Cc]holesky decomposition was not successful|ill-conditioned"
+)
+"""A matrix that can not be inverted or factored as it is."""
 
 
 @cause
@@ -45,7 +52,9 @@ class NumericalInstability:
     """Weighs a NaN out of calm against signs of growth."""
 
     id: ClassVar[str] = "numerical_instability"
-    explains: ClassVar[tuple[str, ...]] = (*_FOUND, "loss_scale_collapse", "exploding_gradients")
+    explains: ClassVar[tuple[str, ...]] = (
+        *_FOUND, "loss_scale_collapse", "exploding_gradients", "exception",
+    )  # fmt: skip
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     @calmly
@@ -56,6 +65,9 @@ class NumericalInstability:
                 continue
             if named := _NAMED.search(placed.text):
                 yield case.clue(0.92, placed.evidence(named[0]), states=True)
+                break
+            if said := _MATRIX.search(f"{placed.event.exception}: {placed.event.message[:1000]}"):
+                yield case.clue(0.75, failure_evidence(placed, said.string[:300]))
                 break
             if said := _NUMPY.search(placed.text):
                 yield case.clue(0.45, placed.evidence(said[0]))
@@ -122,6 +134,8 @@ class NumericalInstability:
         step = case.onset(*_FOUND)
         where = f" at step {step:.10g}" if step is not None else ""
         for placed in case.view.events:
+            if _MATRIX.search(placed.event.title) and not case.has(*_FOUND):
+                return f"a matrix cannot be factored as it is{where}: {placed.event.title[:120]}"
             if named := _NAMED.search(placed.text):
                 return f"{named['op']} has no finite gradient{where}"
         bad = first_bad(case.view)

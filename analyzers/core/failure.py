@@ -35,6 +35,7 @@ _STATED = re.compile(
 """Reasons that a scheduler gives."""
 _KILLED = re.compile(
     r"(?i)DataLoader worker \(pid.{0,40}(?:killed by signal|exited unexpectedly)|"
+    r"DataLoader \d+ workers? exit(?:ed)? unexpectedly|"
     r"pin memory thread exited|died with <Signals\.SIG|terminated abruptly|"
     r"worker \d+ (?:was )?(?:killed|died)|A worker process managed by the executor"
 )
@@ -52,7 +53,11 @@ _REPORT = re.compile(
     r"^srun: (?:error: \S+: tasks? |Job step aborted|Terminating|forcing)|TASK FAILURE|"
     r"(?i:exit (?:code|status)|non-zero exit|\bSIG(?:TERM|INT|HUP)\b)|^SystemExit|"
     r"KeyboardInterrupt|SignalException|^main failed|^Worker group|"
-    r"Error (?:executing|in) job|subprocess\.CalledProcessError"
+    r"Error (?:executing|in) job|subprocess\.CalledProcessError|"
+    r"last frame \S*(?:[/\\]runpy\.py|torch[/\\]distributed[/\\](?:(?:launch|run)\.py|"
+    r"launcher[/\\]|elastic[/\\])|accelerate[/\\]commands[/\\]|deepspeed[/\\]launcher[/\\]|"
+    r"paddle[/\\]distributed[/\\]launch|horovod[/\\]runner[/\\]|bin[/\\](?:torchrun|accelerate|"
+    r"deepspeed|horovodrun)):"
 )
 """What launchers and signal handlers say about the death of others."""
 _DEVICE_ECHO = re.compile(r"device-side assert|unspecified launch failure|illegal memory access")

@@ -48,7 +48,8 @@ from .refused_jobs import refused_job
 from .verdicts import MESSAGE, verdict
 
 _REJECTED = re.compile(
-    r"(?i)submission failed|\b(?:failed|could not) (?:to )?submit|could not be submitted|"
+    r"(?i)not enough slots available|submission failed|"
+    r"\b(?:failed|could not) (?:to )?submit|could not be submitted|"
     r"job not submitted|unable to run job|job rejected|slurm_load_jobs error|^qsub: |"
     r"neversatisfied|badconstraints|partitiontimelimit|requeued[ _]held|FailedSubmissionError|"
     r"error submitting job|Slurm: .{0,80}(?:invalid (?:account|partition|qos|generic|feature|"
@@ -61,7 +62,9 @@ _LAUNCH = re.compile(
     r"(?i)Slurm: .{0,80}(?:launch failed|task launch|temporarily (?:disabled|unable))|"
     r"back-off|backoff\b|BackoffLimit|errimagepull|error from server \(|cluster failed to start|"
     r"hydra/launcher|timed out trying to connect to (?:tcp|tls)://|only \d+/\d+ workers arrived|"
-    r"command exited with non-zero exit code.{0,300}(?:sbatch|qsub|bsub)"
+    r"command exited with non-zero exit code.{0,300}(?:sbatch|qsub|bsub)|"
+    r"was unable to (?:launch the specified application|reliably start)|"
+    r"unable to start a daemon on the local node"
 )
 _PENDING = re.compile(
     r"(?i)FailedScheduling|cannot be scheduled right now|can fulfill resource request|"

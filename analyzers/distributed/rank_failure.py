@@ -73,7 +73,7 @@ class RankFailure:
         gpu = [r for r in found if r.kind in (HARDWARE, GPU, COMMUNICATION)]
         cause = _stated(chosen) or (own.event.title if own else "") or _title_of(gpu)
         severity = self._severity(view, chosen, own)
-        evidence = list(as_said(chosen.placed))
+        evidence = [*as_said(_first_alike(chosen, found).placed), *as_said(chosen.placed)]
         if own is not None:
             evidence.append(failure_evidence(own))
         evidence += [shown for r in gpu[:3] for shown in as_said(r.placed)]
@@ -121,6 +121,20 @@ def _preference(report: Report) -> tuple[int, bool, bool, int]:
     is_summary = not report.who and not report.how
     is_first = "first" in report.placed.event.title
     return _ORDER[report.kind], is_summary, not is_first, report.placed.event.line
+
+
+def _first_alike(chosen: Report, found: list[Report]) -> Report:
+    """Who died may be said by an echo: the first to tell of the same error stands above it."""
+    if chosen.kind not in (HARDWARE, GPU):
+        return chosen
+    alike = [
+        r
+        for r in found
+        if r.kind == chosen.kind
+        and r.placed.source is chosen.placed.source
+        and r.placed.event.line <= chosen.placed.event.line
+    ]
+    return min(alike, key=lambda r: r.placed.event.line, default=chosen)
 
 
 def _completed(chosen: Report, found: list[Report]) -> Report:

@@ -23,7 +23,7 @@ _HARDWARE = re.compile(
     r"[Uu]ncorrectable (?:ECC|NVLink)|\bECC error|fallen off the bus|GPU (?:is )?lost|"
     r"NVLink error|SRAM [Uu]ncorrectable|HW Exception by GPU|[Rr]mInitAdapter failed|"
     r"rm_init_adapter failed|device handle for GPU|GPU (?:reset required|requires reset)|"
-    r"[Rr]ow [Rr]emapping [Ff]ail"
+    r"[Rr]ow [Rr]emapping [Ff]ail|over nvlink or a hardware error"
 )
 _GPU = re.compile(
     r"(?i)illegal memory access|unspecified launch failure|misaligned address|"
@@ -34,7 +34,8 @@ _GPU = re.compile(
 _COMMUNICATION = re.compile(
     r"NCCL error|nccl(?:System|Internal|UnhandledCuda|Remote)Error|ncclInvalid(?:Usage|Argument)|"
     r"unhandled (?:system|cuda) error|remote process exited or there was a network error|"
-    r"gloo.{0,200}(?:[Cc]onnection (?:closed|reset)|[Rr]ead error|[Ww]rite error|[Cc]onnect)|"
+    r"gloo.{0,200}(?:[Cc]onnection (?:closed|reset)|[Rr]ead error|[Ww]rite error|[Cc]onnect|"
+    r"[Uu]nable to find address)|"
     r"[Cc]onnection closed by (?:remote )?peer|socketProgress|NCCL communicator was aborted|"
     r"H(?:CCL|ccl)\w*.{0,40}(?:error|fail)|HorovodInternalError|"
     r"Rendezvous(?:Connection|Closed|State)Error|"
@@ -64,6 +65,7 @@ _LAUNCHERS = (
         re.compile(r"(?:RayActorError|ActorDiedError|WorkerCrashedError|ActorUnavailableError)$"),
         "Ray",
     ),
+    (re.compile(r"(?:UnexpectedStatusException|ExecuteUserScriptError)$"), "SageMaker"),
     (re.compile(r"CalledProcessError$"), "the launcher"),
 )
 _SAID = re.compile(

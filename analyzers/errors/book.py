@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from mltd.runs.event import Event, EventKind
+from mltd.runs.event import Event, EventKind, Frame
 from mltd.runs.events.telling import telling
 
 from ..core.failure import own_frame, raised
@@ -26,6 +26,17 @@ FORM_REACH = 600
 _NAME = re.compile(r"\{(\w+)\}")
 _WORDS = "words.toml"
 _WORD = re.compile(r"%(\w+)%")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
+_CORE = re.compile(
+    r"[/\\](?:torch|tensorflow|keras|numpy|jax|jaxlib|flax|paddle|mxnet|pandas)[/\\](?!hub)|"
+    r"[/\\]lib[/\\]python[\d.]+[/\\](?!site-packages|dist-packages)"
+)
+_CONNECTION = re.compile(
+    r"ConnectionPool\(host=|Max retries exceeded with url|\burlopen error\b|"
+    r"\b(?:Proxy|SSL|Connect|NewConnection|MaxRetry|ClientConnector|EndpointConnection)Error\b"
+)
+"""Messages of a connection to a service quote in their middle what failed below it: a file of the
+address, a socket, a certificate. They are about the connection whatever the quote is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +152,45 @@ def match(event: Event) -> Match | None:
     """The entry for what an event says; for a chain of exceptions the root counts first."""
     if event.exception and event.kind is not EventKind.WARNING:
         own = own_frame(event)
-        inner = [frame for frame in (event.frames[-1:] or ()) if frame is not own]
-        codes = tuple(f.code for f in (own, *inner) if f is not None and f.code)
+        inner = [f for f in (_caller(event), *event.frames[-1:]) if f is not own]
+        codes = tuple(dict.fromkeys(f.code for f in (own, *inner) if f is not None and f.code))
         said = tuple((kind, telling(message)[:REACH]) for kind, message in raised(event))
         return _match_raised(said, codes)
     return _match_text(telling(event.text[: 4 * REACH])[:REACH] or event.title)
 
 
+def _caller(event: Event) -> Frame | None:
+    """The innermost frame outside of the frameworks' cores: what some library asked of them."""
+    return next((f for f in reversed(event.frames) if not _CORE.search(f.file)), None)
+
+
 @lru_cache(maxsize=4096)
 def _match_raised(said: tuple[tuple[str, str], ...], codes: tuple[str, ...]) -> Match | None:
+    for kind, message in said:
+        if _CONNECTION.search(text := f"{kind}: {message}"):
+            for entry in entries():
+                if entry.finding == "network_error" and (found := _apply(entry, kind, text, codes)):
+                    return found
     for group in _groups():
         for kind, message in said:
             text = f"{kind}: {message}" if message else kind
             for entry in group:
                 if found := _apply(entry, kind, text, codes):
                     return found
+    return _match_types(said, codes)
+
+
+def _match_types(said: tuple[tuple[str, str], ...], codes: tuple[str, ...]) -> Match | None:
+    """What the names of exceptions say that nobody knows: `ShapeMismatchError` is a sentence."""
+    for kind, message in said:
+        words = _PARTS.findall(kind.rpartition(".")[2])
+        if len(words) < 3 or words[-1] not in ("Error", "Exception"):
+            continue
+        name = " ".join(words[:-1])
+        for text in (f"{name}: {message}", f"{name.capitalize()}: {message}"):
+            for entry in entries():
+                if _turn(entry.rule) == 1 and (found := _apply(entry, kind, text, codes)):
+                    return replace(found, quote=excerpt(f"{kind}: {message}"))
     return None
 
 

@@ -43,7 +43,7 @@ from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
 from .book import match
 from .quoting import excerpt
-from .told import is_through, said_before
+from .told import is_announced, is_through, said_before
 
 _CRASH = re.compile(
     r"(?i)segmentation fault|segfault|sigsegv|sigabrt|sigfpe|sigill|\baborted\b|illegal "
@@ -54,7 +54,7 @@ _RESOURCE = re.compile(
     r"(?i)out of memory|OOM when|can't allocate|cannot allocate|unable to allocate|"
     r"ResourceExhausted|no space left|quota exceeded|input/output error|stale file handle|"
     r"loss scale|loss became infinite|\bnan\b|\binf(?:inite|inity)?\b|non-?finite|"
-    r"degrees of freedom|constraint Real|\bECC\b|Xid|"
+    r"file write failed|PytorchStreamWriter failed|degrees of freedom|constraint Real|\bECC\b|Xid|"
     r"more than 1 (?:value per channel|spatial element)"
 )
 """Exceptions that tell of memory, disks or numbers rather than of the code."""
@@ -128,6 +128,8 @@ class UncaughtException:
             return Severity.INFO
         if not is_first and remoteness(placed.event) >= 2:
             return Severity.INFO
+        if remoteness(placed.event) >= 3 and is_announced(view, placed):
+            return Severity.WARNING
         return Severity.WARNING if is_through(view, placed) else Severity.CRITICAL
 
 

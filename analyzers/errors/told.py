@@ -130,7 +130,7 @@ def report(view: RunView, identity: str) -> Iterator[Finding]:
         if one.is_history and (fatal or seen):
             continue
         seen.add(rule.rule)
-        yield _finding(view, one, [], [])
+        yield _finding(view, one, [], [other for other in ours if _comes_before(other, one)][:1])
 
 
 def said_before(view: RunView, placed: PlacedEvent, rule: str) -> Evidence | None:
@@ -141,15 +141,32 @@ def said_before(view: RunView, placed: PlacedEvent, rule: str) -> Evidence | Non
     return _evidence(before[0]) if before else None
 
 
+def is_announced(view: RunView, placed: PlacedEvent) -> bool:
+    """Something that the book knows was told above, and nothing shows that it was overcome."""
+    return any(
+        one.is_last_word and one.placed.source is placed.source
+        for one in told(view)
+        if one.placed.event.line < placed.event.line and one.match.entry.scope != "any"
+    )
+
+
 def _comes_before(one: Told, chosen: Told) -> bool:
     """An error that said the same before it became fatal is the first to say it."""
     return (
         one.is_last_word
         and not one.is_fatal
-        and one.match.entry.rule == chosen.match.entry.rule
+        and _says_the_same(one, chosen)
         and one.placed.source is chosen.placed.source
         and one.placed.event.line < chosen.placed.event.line
     )
+
+
+def _says_the_same(one: Told, chosen: Told) -> bool:
+    """The same message, or the retries that went before a failure for good."""
+    is_retry = bool(one.match.entry.at_end) and one.match.entry.finding == (
+        chosen.match.entry.finding
+    )
+    return is_retry or one.match.entry.rule == chosen.match.entry.rule
 
 
 def _is_heard(one: Told) -> bool:

@@ -14,6 +14,7 @@ Stays quiet:
     loss_scale: 4294967296 1073741824 67108864 16777216 65536*200 ; train/loss: 2>1~0.02*204
     loss_scale: 65536*100 32768*100 65536*100 32768*50 ; train/loss: 2>1~0.02*350
     log: [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768
+    log: | WARNING: overflow detected, setting loss scale to: 1.0
 Try next: bfloat16 instead of float16; if the loss jumped before the scale fell, go back to the
     checkpoint before and lower the learning rate.
 """

@@ -35,6 +35,7 @@ from .calm import calmly
 from .layers import weight_layers
 
 _SAID = re.compile(
+    r"\bnan in summary histogram\b|"
     r"\b(?:nan|inf|non-?finite)s?\b(?: values?| or inf| or nan)?(?: \w+){0,2}? "
     r"(?:model )?(?:weights?|param(?:eter)?s?)\b|"
     r"\b(?:weights?|param(?:eter)?s?)\b[^.\n]{0,40}\b(?:is|are|became|contains?|has|have) "

@@ -132,8 +132,11 @@ def fall_in_messages(view: RunView) -> Fall | None:
         return None
     scales = np.array([scale for _, scale in events])
     lowest = int(np.argmin(scales))
-    if scales[lowest] <= FLOOR:
-        begin = _streak_start(scales, lowest)
+    begin = _streak_start(scales, lowest)
+    # One halving that ends near 1, and again after the scale had doubled, is the scaler at work.
+    is_lost = lowest - begin + 1 >= HALVINGS or scales[lowest] <= FLOOR * 2.0**-HALVINGS
+    if scales[lowest] <= FLOOR and is_lost:
+        pass
     elif (found := _dense(view, events)) is not None:
         begin, lowest = found
     else:

@@ -5,7 +5,8 @@ What it sees: the loss of the last windows far above the best that it had reache
     alike; a loss that was thrown up by the first steps and never came back to its first value.
     Learning-rate cycles and objectives that are not meant to fall are left alone, but for value
     estimates that grow by orders of magnitude while the reward does not; a rise with a stage that
-    the log announces is information if the loss comes down again.
+    the log announces is information if the loss comes down again, and so are the few records
+    that early stopping waited for.
 Why it matters: every further step makes the model worse than the best checkpoint.
 Fires on:
     train/loss: 4>1~0.03*300 1>3~0.05*150
@@ -26,12 +27,14 @@ Try next: go back to the checkpoint before the onset; lower the learning rate; l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.event import EventKind
 from mltd.runs.harvest import Floats
 
 from ..core.calibration import finding_confidence
@@ -46,6 +49,8 @@ from ..resources.trends import rank_correlation
 from .levels import FEW, Shape, shape_of
 from .runaway_values import runaway_values
 from .thrown import thrown_at_start
+
+_EARLY = re.compile(r"(?i)early[ -]?stop|training early|stopped early|signaling trainer to stop")
 
 
 @analyzer
@@ -161,6 +166,10 @@ class LossDivergence:
         if change is not None:
             severity = Severity.INFO
             title += f", where {change.what}, and comes down since"
+        elif shape.points < FEW and not is_worthless and _stopped_early(view):
+            # The few records that early stopping waits for are how it ends, not how it diverges.
+            severity = Severity.INFO
+            title += ", which early stopping ended"
         raw = 0.93 if shape.points >= FEW else 0.85
         return Finding(
             id=self.id,
@@ -267,3 +276,9 @@ def _wanders(levels: Floats, middle: float, high: float) -> bool:
         return False
     between = levels[low[0] : low[-1]]
     return int(np.sum(between >= high)) >= max(3, 0.1 * len(between))
+
+
+def _stopped_early(view: RunView) -> bool:
+    """The run ended itself because nothing got better."""
+    ends = view.events_of(EventKind.FINISHED)
+    return bool(ends) and _EARLY.search(ends[-1].text) is not None

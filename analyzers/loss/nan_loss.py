@@ -43,6 +43,7 @@ _SAID = re.compile(
     r"invalid value \(nan\)|invalid numeric entries|"
     r"(?:tensor|scores?|boxes|outputs?|logits|predictions?|probabilit\w+|activations?|"
     r"hidden states|inputs?|values?)\b.{0,40}\bcontains?\b.{0,20}\b(?:nan|inf)|"
+    r"\b(?:predictions|outputs|logits|labels) must be\b.{0,300}\[nan\]|"
     r"(?:encounter\w*|found|detected|got|became|produced) (?:an? )?`?(?:nan|inf)s?\b|"
     r"constraint .{0,80}found invalid values|the parameter \w+ has invalid values|"
     r"invalid values:[^\n]{0,20}\n?\s*tensor\(.{0,40}nan",

@@ -33,6 +33,7 @@ from mltd.runs.event import EventKind
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
+from ..core.failure import failure_evidence
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView
@@ -142,7 +143,7 @@ class DegenerateVariance:
             severity=Severity.CRITICAL if is_over else Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.94),
             basis=Basis.OBSERVATION,
-            evidence=(placed.evidence(ONE_VALUE.search(placed.text)[0]),),  # type: ignore[index]
+            evidence=(failure_evidence(placed, ONE_VALUE.search(placed.text)[0]),),  # type: ignore[index]
             first_step=placed.event.step,
             details={"size": size.strip(), "nan_follows": 0.0, "code": _code_line(placed)},
         )

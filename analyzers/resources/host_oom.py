@@ -35,7 +35,7 @@ from mltd.runs.schedulers.quoting import size
 from mltd.runs.state import RunState
 
 from ..core.calibration import finding_confidence
-from ..core.failure import failure_evidence, first_failure, uncaught
+from ..core.failure import failure_evidence, first_failure, uncaught, unresolved
 from ..core.finding import Basis, Finding, Severity
 from ..core.job_event import job_evidence
 from ..core.registry import analyzer
@@ -45,7 +45,9 @@ from .shortage import shown_bytes
 
 _BARE_KILL = re.compile(
     r"^Killed\b|: tasks? \S+: Killed\b|exit(?:ed with)? (?:code|status):? (?:137|-9)\b|"
-    r"exit ?code:? -9\b|Signal 9 \(SIGKILL\)|signal: [Kk]illed|Exited by signal 9\b"
+    r"exit ?code:? -9\b|Signal 9 \(SIGKILL\)|signal: [Kk]illed|Exited by signal 9\b|"
+    r"return ?code:? ?=? ?-9\b|with signal SIGKILL|Signals\.SIGKILL|on signal 9\b|"
+    r"KILLED BY SIGNAL: 9\b"
 )
 _CLOSING = re.compile(r"closing signal SIG(?:TERM|INT)")
 _SENT = re.compile(
@@ -73,6 +75,9 @@ class HostOutOfMemory:
             yield self._stated(view, found)
             return
         killed = first_failure(view)
+        if killed is None:
+            # A launcher that only logs how its process ended.
+            killed = next((p for p in unresolved(view) if _BARE_KILL.search(said(p))), None)
         if killed is not None and _CLOSING.search(said(killed)):
             # A launcher closes the other ranks before it says which one died.
             dead = (p for p in uncaught(view) if _BARE_KILL.search(said(p)))

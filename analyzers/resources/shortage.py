@@ -19,7 +19,8 @@ _REQUEST = re.compile(
     rf"[Cc]annot allocate|[Aa]llocation of|to reserve) {_SIZE}"
 )
 _TOTAL = re.compile(
-    rf"total capacity of {_SIZE}|{_SIZE} total capacity|Used [\d.]+ ?\w+ of {_SIZE} (?:hbm|vmem)\b"
+    rf"total capaci?ty of {_SIZE}|{_SIZE} total capaci?ty|"
+    rf"Used [\d.]+ ?\w+ of {_SIZE} (?:hbm|vmem)\b"
 )
 _NEEDED = re.compile(rf"Used {_SIZE} of [\d.]+ ?\w+ (?:hbm|vmem)\b")
 _FREE = re.compile(rf"of which {_SIZE} is free|{_SIZE} free\b|available memory is only {_SIZE}")
@@ -44,6 +45,8 @@ _ON_DEVICE = re.compile(
     r"Allocator \(?(?:GPU|TPU|CUDA)\w*\)? ran out of memory|device:GPU|allocator GPU|"
     r"RESOURCE_EXHAUSTED: (?:.{0,40}(?:[Oo]ut of memory|alloc|reserve|HBM))|"
     r"Ran out of memory in memory space (?:hbm|vmem)|"
+    r"Failed to allocate a memory region of \d+ bytes|"
+    r"[Tt]ried to allocate [\d.]+ [KMGT]i?B\b.{0,80}\btotal capac|"
     r"cuda runtime error \(2\)|cupy\S*OutOfMemoryError|GPU memory (?:is )?(?:exhausted|full)|"
     r"(?:[Ii]nsufficient|[Nn]ot enough) (?:GPU|CUDA|device|VRAM|HBM) ?memory|"
     r"[Nn]o available memory for the cache blocks|"
@@ -71,6 +74,8 @@ _ON_HOST = re.compile(
     r"(?:[Ii]nsufficient|[Nn]ot enough) (?:host|system|CPU|RAM) ?memory"
 )
 _WORKER_KILLED = re.compile(r"worker \(pid\S* [\d, ]+\) is killed by signal: Killed")
+FAR = 16
+"""Times the device: a request that no smaller batch would bring below it."""
 _NOT_MEMORY = re.compile(r"No space left on device|quota exceeded", re.IGNORECASE)
 _HARMLESS = re.compile(r"not a failure, but may mean|there could be performance gains")
 

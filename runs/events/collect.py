@@ -35,6 +35,8 @@ _AFTER_LEVEL = re.compile(
 _ANNOUNCEMENT = re.compile(r"(?i):$|exception|error has been|traceback|report|uncaught|failed")
 """What an error line says that only introduces the traceback below it."""
 _EXIT = re.compile(r"(?:code|status|signal|with)\)?[: ]*(-?\d{1,6})")
+_STATUS = re.compile(r"\s*Status: [A-Z_]{5,30}: .*")
+"""What the libraries below TensorFlow and JAX print under a line that only says where it was."""
 _MOST_WARNING_LINES = 25
 _CALL_STACK, _ARGUMENTS = "Call stack:", "Arguments:"
 _MOST_STACK = 400
@@ -126,7 +128,7 @@ def _collect_exception(
     rule: EventRule, match: re.Match[str], lines: Sequence[str], index: int, final: bool
 ) -> Collected | None:
     body = split_label(lines[index]).body
-    if body.startswith(("  ", "\t")):
+    if body.startswith(("  ", "\t")) and "label" not in match.re.groupindex:
         # An indented `ValueError: if ...` is the docstring of some code, not an error.
         return Collected((), index + 1)
     return _collect_traceback(rule, match, lines, index, final)
@@ -223,10 +225,30 @@ def _collect_level(
             return Collected((), index + 1)
     event = _line_event(rule, match, lines[index], index)
     event.title, event.message = shorten(message), message[:2000]
+    end = index + 1
     if rule.kind is EventKind.ERROR and (raised := parse_raised(message, is_after_stack=False)):
         event.exception, event.message = raised
-        event.kind = kind_of(*raised)
-    return Collected((event,), index + 1)
+        if not raised[1] and (below := _said_below(lines, index)):
+            event.message, end = below, index + 2
+            event.title = shorten(f"{raised[0]}: {below}")
+        event.kind = kind_of(event.exception, event.message)
+    elif rule.kind is EventKind.ERROR and (status := _STATUS.match(_below(lines, index))):
+        event.message, end = f"{message} {status[0].strip()}"[:2000], index + 2
+        event.title = shorten(event.message)
+    if end > index + 1:
+        event.text, event.last_line = f"{event.text}\n{_below(lines, index)}", end
+    return Collected((event,), end)
+
+
+def _below(lines: Sequence[str], index: int) -> str:
+    return split_label(lines[index + 1]).body if index + 1 < len(lines) else ""
+
+
+def _said_below(lines: Sequence[str], index: int) -> str:
+    """The message of an exception whose type alone stands on a line, if the next one has it."""
+    text = _below(lines, index).strip()
+    is_prose = " " in text and sum(map(str.isalpha, text[:500])) >= 12
+    return text if is_prose and not is_log_line(text) and not HEADER.search(text) else ""
 
 
 def _collect_exit_code(

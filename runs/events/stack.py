@@ -27,6 +27,11 @@ _SUFFIX = re.compile(
     r"(?:Error|Exception|Interrupt|Exit|Warning|Iteration|Failure|Fault|Abort|Timeout|Group"
     r"|Cancelled|Empty|Full|Invalid|Stop\w*)$"
 )
+_DOTTED = re.compile(
+    r"^(?:[a-z_]\w{0,80}\.){1,10}(?:error|timeout|(?:[A-Z]\w{0,80})?(?:NotFound|BadZip[Ff]ile|"
+    r"OutOfResources|OutOfMemory|DoesNotExist|Conflict|Mismatch|Denied|Expired|Refused|Required))$"
+)
+"""Types that only the module in front of them gives away."""
 _NOT_A_TYPE = re.compile(
     r"(?:Epoch|Step|Iter|Iteration|Loss|Train|Test|Val|Validation|Rank|Batch|Time|Accuracy|Acc|Lr"
     r"|Warning|Info|Note|Namespace|Config)$"
@@ -81,6 +86,8 @@ def parse_raised(text: str, *, is_after_stack: bool) -> tuple[str, str] | None:
     last = kind.rpartition(".")[2]
     if _SUFFIX.search(last):
         return (kind, message) if last != "Warning" else None
+    if message and _DOTTED.match(kind):
+        return kind, message
     is_class_like = last[:1].isupper() and not last.isupper() and not _NOT_A_TYPE.match(last)
     if is_after_stack and (is_class_like or "." in kind.strip(".")) and not _LOG_LINE.match(text):
         return kind, message

@@ -34,6 +34,8 @@ _BOX = tuple("│┃╭╰╮╯└├")
 _GARBLED = re.compile(
     r"(?P<type>[A-Z][A-Za-z]{0,80}?(?:Error|Exception)|KeyboardInterrupt)(?=\W|$|[A-Z])"
 )
+_THROWN = re.compile(r"raise (?P<type>[A-Za-z_][\w.]{0,100})\(")
+"""The last line of code of a traceback that was cut off may still name the exception."""
 _GROUP_LINE = re.compile(r"^\s*[|+]")
 _GROUP_MEMBER = re.compile(r"^\s*\+[+-]*-{4,} (?:\d+|\.{3}) -{4,}")
 _RULER = re.compile(r"^([=*])\1{9,}\s*$")
@@ -87,6 +89,8 @@ class TracebackReader:
         self._ruler = ""
         self._is_long = False
         """The message goes on after blank lines."""
+        self._is_awaited = False
+        """The line of the type ends with a colon: what is said begins on the next one."""
 
     @property
     def is_closed(self) -> bool:
@@ -147,6 +151,7 @@ class TracebackReader:
             return True
         if found := parse_raised(text, is_after_stack=bool(raised.frames) and not self._skipped):
             self._begin_message(raised, *found)
+            self._is_awaited = not found[1] and text.endswith(":")
             return True
         return self._skip(_MOST_NOISE)
 
@@ -197,6 +202,8 @@ class TracebackReader:
             return False
         else:
             previous = raised.message[-1] if self._state is _State.MESSAGE else ""
+            if self._is_awaited and self._state is _State.MESSAGE:
+                previous = ":"
             is_foreign = parse_frame(text) is not None and not raised.is_original
             if is_foreign or not continues_message(previous, text):
                 return False
@@ -204,6 +211,7 @@ class TracebackReader:
         if self._prose > _MOST_PROSE:
             return False
         self._state, self._skipped = _State.MESSAGE, 0
+        self._is_awaited = False
         raised.message.append(text)
         return True
 
@@ -294,6 +302,8 @@ class TracebackReader:
         if not frames:
             return None
         said = next((text for text in self._waiting if text[:1].strip()), "")
+        if not said and (thrown := _THROWN.match(frames[-1].code)):
+            said = f"raise {thrown['type']}, whose message is not there"
         if len(said.split()) < 3 or is_log_line(said):
             said = f"last frame {frames[-1].file}:{frames[-1].line}"
         return Event(

@@ -11,6 +11,7 @@ import re
 import numpy as np
 
 from ..event import Event, EventKind
+from ..events import classify
 from ..harvest import Harvest
 from .format import Reader
 from .records import join_harvests
@@ -184,8 +185,9 @@ class TabularFormat:
             likeness = 0.9  # episodes of a Gym monitor: reward, length, time
         rows = [split_cells(line, delimiter) for line in lines[1:51]]
         if not rows:
-            # A first line of "epoch: 1, loss: 0.5" is no header.
-            return 0.0 if any(_KEY_VALUE.search(name) for name in names) else likeness * 0.6
+            # A first line of "epoch: 1, loss: 0.5" is no header, nor "Loss is nan, stopping".
+            is_told = any(_KEY_VALUE.search(name) for name in names) or classify(lines[0])
+            return 0.0 if is_told else likeness * 0.6
         fitting = [row for row in rows if abs(len(row) - len(names)) <= 1]
         if len(fitting) * 5 < len(rows) * 4:
             return 0.0

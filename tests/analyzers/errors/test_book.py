@@ -65,3 +65,23 @@ def test_names_are_unique() -> None:
 
 def test_a_template_leaves_no_trace_of_what_is_unknown() -> None:
     assert fill("a {known} b {unknown} c", {"known": "1"}) == "a 1 b c"
+
+
+@pytest.mark.parametrize(
+    ("said", "finding"),
+    [
+        ("mylib.errors.ShapeMismatchError: layer 3", "shape_mismatch"),
+        ("some.DatasetNotFoundError: coco", "missing_file"),
+        ("some.CheckpointNotFoundError: step_100", "checkpoint_missing"),
+        ("some.DeviceMismatchError: query", "device_mismatch"),
+        ("some.EmptyDatasetError: train", "empty_data"),
+        ("some.IndexOutOfBoundsError: 7", "index_out_of_range"),
+        ("some.TrainingFailedError: giving up", ""),
+        ("some.RayTaskError: giving up", ""),
+    ],
+)
+def test_the_name_of_an_unknown_exception_is_read_as_a_sentence(said: str, finding: str) -> None:
+    found = match(event_of(said))
+    assert (found.entry.finding if found is not None else "") == finding
+    if found is not None:
+        assert found.quote == said

@@ -260,3 +260,18 @@ step 3 loss 1.8
 """
     event = only_event(text)
     assert (event.kind, event.line, event.last_line) == (EventKind.WARNING, 1, 11)
+
+
+def test_an_exception_may_be_named_on_one_line_and_told_on_the_next() -> None:
+    event = only_event("Exception has occurred: XlaRuntimeError\nINTERNAL: no library was found")
+    assert (event.exception, event.message) == ("XlaRuntimeError", "INTERNAL: no library was found")
+    assert (event.line, event.last_line) == (1, 2)
+
+
+def test_the_status_below_a_fatal_line_belongs_to_it() -> None:
+    event = only_event(
+        "2025-04-23 20:35:34.61: F external/xla/tuner.cc:109] Non-OK-status: executable.status()\n"
+        "Status: INTERNAL: ptxas exited with non-zero error code 139"
+    )
+    assert event.message.endswith("Status: INTERNAL: ptxas exited with non-zero error code 139")
+    assert event.last_line == 2

@@ -377,3 +377,30 @@ def test_a_traceback_of_endless_length_ends() -> None:
     frame = ['  File "a.py", line 1, in f', "    f()"]
     events = read_events(["Traceback (most recent call last):", *frame * 4000], cuts=[7000])
     assert events[0].last_line <= 3001
+
+
+def test_a_message_may_begin_below_the_type_that_ends_with_a_colon() -> None:
+    event = only_event(
+        'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n'
+        "AssertionError: \nThe driver on your system is too old (found version 10010).\n"
+        "Please update your driver.\n"
+    )
+    assert event.exception == "AssertionError"
+    assert event.message.startswith("The driver on your system is too old (found version 10010).")
+    assert event.last_line == 6
+
+
+def test_an_exception_without_a_message_does_not_take_the_next_line() -> None:
+    event = only_event(
+        'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n'
+        "KeyboardInterrupt\nThe driver said goodbye at 10010 and left the building\n"
+    )
+    assert event.message == ""
+
+
+def test_a_traceback_that_is_cut_off_names_what_its_last_line_raises() -> None:
+    event = only_event(
+        'Traceback (most recent call last):\n  File "/bin/torchrun", line 8, in <module>\n'
+        "    raise ChildFailedError("
+    )
+    assert "ChildFailedError" in event.title
