@@ -24,7 +24,7 @@ STARTING = (
     "CUDA_", "HF_HOME=", "NCCL_", "PYTORCH_CUDA_ALLOC_CONF=", "bash ", "compute-sanitizer ", "cp ",
     "dcgmi ", "gcloud ", "diff ", "docker ", "export REQUESTS_CA_BUNDLE", "find ", "git ",
     "huggingface-cli ",
-    "ldd ", "ls ", "module ", "mltd-tui ", "nvidia-smi ", "p=/", "pip ", "python ", "rsync ",
+    "ldd ", "ls ", "module ", "mltd-tui ", "nvidia-smi ", "p=/", "pip ", "py-spy ", "python ", "rsync ",
     "sacct ", "sbatch ", "scontrol ", "set -", "source ", "srun ", "ulimit ", "wandb ", "wget ",
     "./out/", "ps ", "env ", "du ", "df ", "lsof ", "cat ", "grep ", "tail ", "head ", "sinfo ",
 )  # fmt: skip
