@@ -23,8 +23,8 @@ FILLED = {"place": "train.py:88", "file": "/data/x.pt", "s_lr": "lr 0.1", "size"
 STARTING = (
     "CUDA_", "HF_HOME=", "NCCL_", "PYTORCH_CUDA_ALLOC_CONF=", "bash ", "compute-sanitizer ", "cp ",
     "dcgmi ", "gcloud ", "diff ", "docker ", "export REQUESTS_CA_BUNDLE", "find ", "git ",
-    "huggingface-cli ",
-    "ldd ", "ls ", "module ", "mltd-tui ", "nvidia-smi ", "p=/", "pip ", "py-spy ", "python ", "rsync ",
+    "huggingface-cli ", "py-spy ",
+    "ldd ", "ls ", "module ", "mltd-tui ", "nvidia-smi ", "p=/", "pip ", "python ", "rsync ",
     "sacct ", "sbatch ", "scontrol ", "set -", "source ", "srun ", "ulimit ", "wandb ", "wget ",
     "./out/", "ps ", "env ", "du ", "df ", "lsof ", "cat ", "grep ", "tail ", "head ", "sinfo ",
 )  # fmt: skip
