@@ -89,6 +89,9 @@ def _read(view: RunView) -> Iterator[Told]:
         key = id(placed.event)
         near_end = placed.source.lines - placed.event.last_line <= _LAST_WORDS
         went_on = progress.get(id(placed.source), 0) > placed.event.last_line
+        if placed.event.kind is EventKind.WARNING and id(placed.source) not in progress:
+            # Warnings go to a file of their own, and the run goes on in the other.
+            went_on = bool(progress)
         is_open = key in open_ids or placed.event.kind is EventKind.WARNING
         yield Told(
             placed,

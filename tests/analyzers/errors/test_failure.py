@@ -13,6 +13,7 @@ from mltd.analyzers.core.failure import (
 )
 from mltd.analyzers.core.finding import Severity
 from mltd.analyzers.core.view import RunView
+from mltd.analyzers.diagnosis import diagnose
 
 from .told_log import alarms, diagnosis_of, finding, run_of, traceback, view_of
 
@@ -118,6 +119,17 @@ def test_times_tell_which_file_failed_first() -> None:
     first = first_failure(RunView(run))
     assert first is not None
     assert first.source.path == "b.log"
+
+
+def test_a_warning_in_a_file_of_its_own_is_over_if_the_run_goes_on_in_another() -> None:
+    warned = (
+        "[W socket.cpp:697] [c10d] The client socket has timed out after 1s while trying to "
+        "connect to (gpu12, 29500); retrying.\n"
+    )
+    assert "network_error" in alarms(diagnose(run_of(warned, "job.err")))
+    run = run_of(warned, "job.err")
+    run_of("".join(f"step {n} loss {2 * 0.97**n:.3f}\n" for n in range(60)), "job.out", run)
+    assert "network_error" not in alarms(diagnose(run))
 
 
 def test_the_root_of_a_chain_comes_first() -> None:
