@@ -1,0 +1,105 @@
+"""Experts of a mixture that get nothing: their loads, one curve each, or how uneven they are."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from mltd.runs.harvest import Floats
+from mltd.runs.roles import normalise
+
+from ..core.curve import Curve
+from ..core.finding import Basis, Severity
+from ..core.view import RunView
+from .endings import ending
+from .sign import Sign
+
+_LOAD = re.compile(r"\b(?:experts?|moe|router|routing|gate|gating|loads?)(?:\b|(?=\d))")
+_MACHINE = re.compile(
+    r"\b(?:gpu|cpu|cores?|nodes?|disk|mem\w*|ram|data|workers?|sys\w*|avg|loss)\b"
+)
+_UNEVEN = re.compile(
+    r"(?:.* )?(?:(?:loads?|experts?|router|routing|moe)(?: \w+)? cv|"
+    r"cv (?:\w+ )?(?:loads?|experts?))"
+)
+_STARVED = 0.1
+"""Of an even share: an expert that gets less learns nothing."""
+_MOST_STARVED = 0.75
+_WHOLE = 0.02
+"""By how much the sum of shares may vary: printed digits, dropped tokens."""
+_ONE_OF_FOUR = 1.7
+"""Deviation over mean of four loads of which one is all; with more experts it is larger."""
+_LEAST, _LEAST_SHARE = 3, 0.25
+
+
+def starved_experts(view: RunView) -> Iterator[Sign]:
+    """The first family of loads that ends with most experts idle, else a spread that says so."""
+    for members in _families(view):
+        if (found := _starved(members)) is not None:
+            yield found
+            return
+    for curve in view.all_curves():
+        if _UNEVEN.fullmatch(normalise(curve.name)):
+            end = ending(curve, lambda v: v > _ONE_OF_FOUR, 5, _LEAST_SHARE)
+            if end is not None:
+                yield _sign(
+                    f"{curve.name} is {end.level:.3g} from {curve.axis_name} "
+                    f"{curve.step(end.start):.10g} on: nearly all goes to one expert",
+                    curve,
+                    end.start,
+                )
+                return
+
+
+def _families(view: RunView) -> Iterator[list[Curve]]:
+    """Curves whose names differ in a number alone and that were written together."""
+    families: dict[tuple[str, int], list[Curve]] = {}
+    for curve in view.all_curves():
+        name = normalise(curve.name)
+        stem, count = re.subn(r"\d+", "#", name)
+        if count == 1 and _LOAD.search(name) and not _MACHINE.search(name) and len(curve):
+            families.setdefault((stem, len(curve)), []).append(curve)
+    for members in families.values():
+        if len(members) >= 2 and len({curve.bin_width for curve in members}) == 1:
+            yield members
+
+
+def _starved(members: list[Curve]) -> Sign | None:
+    loads: Floats = np.stack([curve.bins[2] for curve in members])
+    whole = loads.sum(axis=0)
+    if not np.isfinite(loads).all() or float(loads.min()) < 0 or not float(whole.min()) > 0:
+        return None
+    # Loads of one mixture are parts of a whole; what is not was only called so.
+    if float(np.ptp(whole)) > _WHOLE * float(np.median(whole)):
+        return None
+    count = len(members)
+    idle = np.sum(loads < _STARVED * whole / count, axis=0)
+    needed = min(count - 1, math.ceil(_MOST_STARVED * count))
+    failing = np.flatnonzero(idle < needed)
+    first = int(failing[-1]) + 1 if len(failing) else 0
+    points = (loads.shape[1] - first) * members[0].bin_width
+    if points < _LEAST or points < _LEAST_SHARE * len(members[0]):
+        return None
+    top = members[int(np.argmax(loads[:, -1]))]
+    start = min(first * top.bin_width, len(top) - 1)
+    return _sign(
+        f"{int(np.median(idle[first:]))} of {count} experts get nothing from {top.axis_name} "
+        f"{top.step(start):.10g} on; {top.name} is {top.y[-1]:.3g}",
+        top,
+        start,
+    )
+
+
+def _sign(title: str, curve: Curve, start: int) -> Sign:
+    return Sign(
+        "routing",
+        title,
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.75,
+        (curve.evidence(start, len(curve) - 1),),
+        curve.step(start),
+    )
