@@ -64,6 +64,10 @@ class BadBatch:
         alone = len(spikes) == 1 and not case.has("loss_divergence", "nan_loss")
         stays = case.has("loss_divergence") and not case.has("nan_loss")
         yield case.because(broken, 0.45 if alone else 0.08 if stays else 0.2)
+        undefined = case.get("degenerate_variance")
+        if undefined is not None and undefined.number("nan_follows"):
+            # A statistic of one element is NaN, whatever the element is.
+            yield case.because(undefined, -0.6)
         passing = passing_nan(case)
         if passing is not None:
             # The weights survive them: what is not finite comes with some batches and goes.

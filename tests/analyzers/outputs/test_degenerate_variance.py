@@ -6,6 +6,7 @@ import pytest
 
 from mltd.analyzers.core.finding import Finding, Severity
 from mltd.analyzers.diagnosis import Diagnosis, diagnose
+from mltd.runs.ingest import read_stream
 from tests.analyzers.made import read_log
 
 WARNING = (
@@ -97,3 +98,22 @@ def test_a_line_that_did_well_in_many_steps_before_met_a_batch_of_one() -> None:
     warning = WARNING.format(what="std", code="adv = (r - r.mean()) / (r.std() + 1e-8)")
     _, told = judged(before + warning + "step 41 loss nan\nstep 42 loss nan\n")
     assert told.root_causes[0].id == "batch_of_one"
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("adv = (adv - adv.mean()) / (adv.std() + 1e-8)", Severity.CRITICAL),
+        ("print(f'{r.mean():.2f} ± {r.std():.2f}')", Severity.INFO),
+    ],
+)
+def test_a_warning_in_another_file_belongs_to_the_first_nan(code: str, severity: Severity) -> None:
+    steps = "".join(f"step {step} loss {2 - 0.01 * step:.3f}\n" for step in range(1, 71))
+    run = read_log(steps + "step 71 loss nan\nstep 72 loss nan\n")
+    read_stream(run, "stderr.txt", iter([WARNING.format(what="std", code=code).encode()]))
+    told = diagnose(run)
+    (finding,) = [f for f in told.findings if f.id == "degenerate_variance"]
+    assert finding.severity is severity
+    if severity is Severity.CRITICAL:
+        assert finding.first_step == 71
+        assert told.root_causes[0].id == "batch_of_one"
