@@ -12,6 +12,7 @@ from mltd.runs.roles import normalise
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
+from ..core.earned import earned
 from ..core.finding import Basis, Finding, Severity
 from ..core.view import RunView
 from .levels import begins_at_start, shape_of
@@ -20,8 +21,6 @@ _VALUES = re.compile(
     r"(?:.* )?(?:q(?:f?[12])?(?: (?:mean|values?|max|avg|est\w*|pred\w*))*|"
     r"(?:mean|avg|average|max) (?:q(?:f?[12])?|qf)(?: values?)?|qf (?:mean|values?))"
 )
-_EARNED = re.compile(r"(?:ep(?:isode)? )?(?:r|ret|rew|score)(?: (?:mean|avg))?|avg ?(?:r|\d+)")
-"""What is earned, where it is called by a letter or by the number of episodes it is a mean of."""
 _LOSS_GROWS = 1e3
 _VALUES_GROW = 30.0
 _LEAST = 30
@@ -29,9 +28,7 @@ _LEAST = 30
 
 def runaway_values(view: RunView, identity: str) -> Iterator[Finding]:
     """Estimates and their error grow by orders of magnitude while no more is earned."""
-    reward, loss = view.curve("reward"), view.curve("train/loss")
-    if reward is None:
-        reward = next((c for c in view.all_curves() if _EARNED.fullmatch(normalise(c.name))), None)
+    reward, loss = earned(view), view.curve("train/loss")
     found = [c for c in view.all_curves() if _VALUES.fullmatch(normalise(c.name))]
     if reward is None or loss is None or not found:
         return

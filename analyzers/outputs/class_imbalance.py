@@ -62,8 +62,10 @@ _PER_CLASS = re.compile(
     r"\b(?:class|label|cls)\b.*\b(?:acc|accuracy|recall)\b"
 )
 _OF_MASKS = re.compile(
-    r"(?P<stem>(?:\w+ )?(?:dice|iou|jaccard|dsc))(?: (?:class|cls|label|c))? "
-    r"(?!(?:loss|score|mean|avg|macro|micro|weighted|best|max|min|std|coef\w*|all|total)\b)\w+"
+    r"(?P<stem>(?:\w+ )?(?:dice|iou|jaccard|dsc|(?:recall|sensitivity)(?! \d)))"
+    r"(?: (?:class|cls|label|c))? "
+    r"(?!(?:loss|score|mean|avg|macro|micro|weighted|best|max|min|std|coef\w*|all|total|at|top\w*|k)\b)"
+    r"\w+"
 )
 LEAST_EVALUATIONS = 3
 _ENOUGH_FOR_MASKS = 8

@@ -12,6 +12,7 @@ from mltd.runs.roles import normalise
 from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Severity
 from ..core.view import RunView
+from .blanks import said_nothing
 from .codebook import idle_codebook
 from .endings import ending, smooth_levels
 from .pairs import unlike_pairs
@@ -30,23 +31,27 @@ _ROUTER_ENTROPY = re.compile(
     r"\b(?:experts?|router|routing|gate|gating|moe)\b.*\b(?:entropy|ent|h)\b"
 )
 _ATTENTION_ENTROPY = re.compile(r"\b(?:attn|attention)\b.*\b(?:entropy|ent|h)\b")
-_BLANK = re.compile(r"\bblanks?\b.*\b(?:share|frac|fraction|ratio|rate|pct|prob)\b|blanks?")
 _REPEATED = re.compile(
     r"(?:.* )?(?:seq )?(?:rep|repetition|repeat(?:ed|s)?)"
     r"(?: (?:\d|n|rate|ratio|share|frac|fraction|\dgrams?|ngrams?))*"
 )
-_ERROR_RATE = re.compile(r"(?:.* )?(?:wer|cer|ter|per|word error rate|char(?:acter)? error rate)")
 _DISTINCT = re.compile(r"\b(?:distinct(?: ?\d| n)?|unique (?:tokens?|chars?|ngrams?|pred\w*))\b")
 _SPREAD = re.compile(
-    r"\b(?:emb|embeddings?|features?|repr|representations?|z|latents?|proj(?:ection)?s?)\b.*\bstd\b"
+    r"\b(?:emb|embeddings?|features?|repr|representations?|z|latents?|proj(?:ection)?s?)\b.*"
+    r"\b(?:std|var|variance)\b"
     r"|\bstd\b.*\b(?:emb|embeddings?|features?|z|latents?|proj(?:ection)?s?)\b"
 )
+_SQUARED = re.compile(r"\bvar(?:iance)?\b")
+_OUTPUT_SPREAD = re.compile(
+    r"(?:\w+ )?(?:pred(?:iction|icted)?s?|y ?hat) (?:std|spread)|std (?:of )?pred\w*"
+)
+_COLLAPSE = re.compile(r"(?:.* )?collapse(?: (?:level|score|metric|ratio))?")
 _BARE_SPREAD = re.compile(r"(?:train |output |out |repr )?std")
 TOP_SHARE = 0.9
 LOW_DISTINCT = 0.2
-_NOTHING_SAID = 0.98
-"""Of all frames: peaks of a healthy recogniser leave less than that to the blank."""
 _MOSTLY_REPEATED = 0.8
+_OUTPUT_LEFT = 0.005
+"""Outputs of an untrained model may vary by much more than what they are to meet."""
 _HARDLY_LEFT = 0.02
 """Of a spread or an entropy that may shrink a good deal by right."""
 LITTLE_LEFT = 0.12
@@ -62,6 +67,7 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
     yield from starved
     yield from idle_codebook(view)
     yield from unlike_pairs(view)
+    yield from said_nothing(view)
     is_routed = bool(starved)
     for curve in view.all_curves():
         name = normalise(curve.name)
@@ -77,22 +83,18 @@ def logged_signs(view: RunView) -> Iterator[Sign]:
             yield from _distinct(curve)
         elif _REPEATED.fullmatch(name):
             yield from _top_share(curve, "of the text repeats itself", _MOSTLY_REPEATED)
-        elif _BLANK.search(name) and _says_nothing(view):
-            yield from _top_share(curve, "of the output is blank", _NOTHING_SAID)
         elif _SPREAD.search(name) and view.curve("kl") is None:
             # Beside a divergence it is the width of a posterior, which narrows by right.
             left = LITTLE_WITH_LOSS if _is_met(view) else LITTLE_LEFT
+            left = left * left if _SQUARED.search(name) else left
             yield from _lost(curve, "representation", left, "all inputs get the same code")
+        elif _OUTPUT_SPREAD.fullmatch(name) and not _is_met(view):
+            yield from _lost(curve, "representation", _OUTPUT_LEFT, "all inputs get one answer")
+        elif _COLLAPSE.fullmatch(name):
+            yield from _top_share(curve, "of the codes' spread is gone", way="representation")
         elif _BARE_SPREAD.fullmatch(name) and view.curve("reward") is None:
             # That of a policy's actions shrinks as it learns.
             yield from _lost(curve, "representation", _HARDLY_LEFT, "all inputs get the same code")
-
-
-def _says_nothing(view: RunView) -> bool:
-    """No error rate says that words come out all the same."""
-    rates = [c for c in view.all_curves() if _ERROR_RATE.fullmatch(normalise(c.name))]
-    ends = [float(np.median(c.y[-3:])) for c in rates if len(c)]
-    return all(end > 0.95 * (100.0 if end > 10.0 else 1.0) for end in ends)
 
 
 def equal_from_the_start(view: RunView) -> Evidence | None:
@@ -146,6 +148,9 @@ def _top_share(
 
 def _distinct(curve: Curve) -> Iterator[Sign]:
     levels = smooth_levels(curve)
+    if len(levels) and float(levels.max()) >= 2.0:
+        yield from _only_one(curve)
+        return
     if len(levels) == 0 or levels.max() > 1.0 or levels.min() < 0.0:
         return
     end = ending(curve, lambda v: v < LOW_DISTINCT, 5, 0.25)
@@ -166,6 +171,23 @@ def _distinct(curve: Curve) -> Iterator[Sign]:
         curve.step(end.start),
         {"share": 1.0 - end.level},
     )
+
+
+def _only_one(curve: Curve) -> Iterator[Sign]:
+    """A number of different outputs that has come down to one."""
+    end = ending(curve, lambda v: v <= 1.0, 5, 0.25)
+    if end is not None and end.start > 0:
+        yield Sign(
+            "predictions",
+            f"{curve.name} is {end.level:g} from {curve.axis_name} {curve.step(end.start):.10g} "
+            "on: the outputs are all the same",
+            Severity.WARNING,
+            Basis.OBSERVATION,
+            0.85,
+            (curve.evidence(end.start, len(curve) - 1),),
+            curve.step(end.start),
+            {"share": 1.0},
+        )
 
 
 def _lost(curve: Curve, way: str, left: float, says: str) -> Iterator[Sign]:

@@ -24,6 +24,8 @@ Fires on:
     expert_max_share: 0.3 0.8 1*48 ; train/loss: 2.4>0.07~0.01*50
     router_entropy: 1.4 0.4 0.01*48 ; train/loss: 2.4>0.07~0.01*50
     load0: 0*40 ; load1: 1*40 ; load2: 0*40 ; load3: 0*40 ; train/loss: 2.4>0.07~0.01*40
+    expert0_pct: 5*40 ; expert1_pct: 0*40 ; expert2_pct: 95*40 ; train/loss: 2.4>0.07~0.01*40
+    experts_used: 8 4 1*40 ; train/loss: 2.4>0.07~0.01*42
     load_cv: 0.8>2.6*10 2.6*40 ; train/loss: 2.4>0.07~0.01*50
     d_ap: 2.1>0.001*8 0.0001*8 ; d_an: 0.97>0.001*8 0.0001*8 ; train/loss: 1.7>0.5*8 0.5*8
     neg_sim: 0.1>0.99*20 0.99*20 ; train/loss: 0.9>0.01*40
@@ -31,6 +33,10 @@ Fires on:
     perplexity: 40>1*20 1*30 ; vq_loss: 0.05>0.01*50 ; recon_loss: 0.2>0.1*50
     codebook_usage: 0.3>0.003*20 0.002*30 ; recon_loss: 0.2>0.1*50
     blank_ratio: 0.3>0.999*10 0.999*30 ; cer: 1*40 ; train/loss: 12>2.9*40
+    wer: 1*40 ; train/loss: 8>2.9*8 2.9~0.003*32
+    pred_std: 0.6>0.0001*20 0.0001*60 ; train/loss: 1.6>1*20 1~0.02*60
+    n_unique_preds: 10 6 3 1*30 ; train/loss: 2.4>2.3~0.003*33
+    emb_var: 1>0.0001*20 0.0001*60 ; train/loss: 1.9>0.01*80
     attn_entropy: 4>0.01*20 0.005*40 ; train/loss: 6>5.4*60
     loss_D: 1.3>5.5*40 5.5~0.2*20 ; loss_G: 0.8>0.02*40 0.01*20
     Loss_D: 1.1>0.05*20 0.3~0.1*60 ; Loss_G: 0.8>14*20 15~1*60
@@ -38,7 +44,9 @@ Fires on:
     ent: 1.1>0.01*20 0.01*100 ; avg_reward: -20~1*120
 Stays quiet:
     load0: 0.2*40 ; load1: 0.4*40 ; load2: 0.3*40 ; load3: 0.1*40 ; train/loss: 2.4>0.07~0.01*40
-    load1: 0.1>3*40 ; load5: 0.1>0.2*40 ; load15: 0.1*40 ; train/loss: 2.4>0.07~0.01*40
+    load1: 7.9*40 ; load5: 0.1*40 ; load15: 0.1*40 ; train/loss: 2.4>0.07~0.01*40
+    gpu0_load: 99*40 ; gpu1_load: 0*40 ; gpu2_load: 0*40 ; train/loss: 2.4>0.07~0.01*40
+    wer: 1*40 ; train/loss: 8>2~0.01*40
     d_ap: 2.1>0.001*8 0.0001*8 ; d_an: 0.9>1.2*16 ; train/loss: 0.9>0.05*16
     d_ap: 2.1>0.002*8 0.001*8 ; d_an: 3>0.03*8 0.03*8 ; train/loss: 0.9>0.001*16
     perplexity: 40>1.1*20 1.05*30 ; train/loss: 3.7>0.05*50

@@ -10,6 +10,7 @@ import numpy as np
 from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
+from ..core.earned import earned
 from ..core.finding import Basis, Severity
 from ..core.view import RunView
 from .contest import lost_contests
@@ -22,7 +23,7 @@ _D_LOSS, _G_LOSS = re.compile(_LOSS_OF.format(_D)), re.compile(_LOSS_OF.format(_
 _D_ACCURACY = re.compile(rf"(?:\w+ )?(?:{_D} acc(?:uracy)?|acc(?:uracy)? {_D})")
 _MODES = re.compile(r"(?:.* )?modes(?: (?:covered|found|captured))?")
 _SAMPLE_SPREAD = re.compile(
-    r"(?:.* )?(?:samples?|fakes?|generated|gen) (?:std|diversity|distance|spread)"
+    r"(?:.* )?(?:samples?|fakes?|generated|gen) (?:std|diversity|distance|spread)|diversity"
 )
 _KL = re.compile(
     r"(?:(?:train|loss|losses|metrics) )*(?:kl|kld|kl z|kl latent)(?: (?:loss|div\w*|term|mean))?"
@@ -158,7 +159,7 @@ def _narrow_samples(spread: Curve) -> Iterator[Sign]:
 
 def _policy(view: RunView) -> Iterator[Sign]:
     """A policy without entropy that has not learned much either; a solved task looks different."""
-    entropy, reward = view.curve("entropy") or _named(view, _ENTROPY), view.curve("reward")
+    entropy, reward = view.curve("entropy") or _named(view, _ENTROPY), earned(view)
     if entropy is None or reward is None or len(entropy) < 8:
         return
     # The largest of the first values: a collapse may take only a few steps.

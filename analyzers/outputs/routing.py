@@ -17,9 +17,15 @@ from ..core.view import RunView
 from .endings import ending
 from .sign import Sign
 
-_LOAD = re.compile(r"\b(?:experts?|moe|router|routing|gate|gating|loads?)(?:\b|(?=\d))")
+_EXPERT = re.compile(r"\b(?:experts?|moe|router|routing|gate|gating)(?:\b|(?=\d))")
+_SHARE = re.compile(r"\bloads?(?:\b|(?=\d))|\b(?:usage|share|frac\w*|util\w*) e(?=\d)")
+"""Words that are used of machines, too: only what adds up to one is taken for shares."""
 _MACHINE = re.compile(
-    r"\b(?:gpu|cpu|cores?|nodes?|disk|mem\w*|ram|data|workers?|sys\w*|avg|loss)\b"
+    r"\b(?:[gct]pu|cuda|cores?|nodes?|disk|mem\w*|ram|data|workers?|sys\w*|avg|loss|rank|dev\w*)"
+    r"\d*\b"
+)
+_IN_USE = re.compile(
+    r"(?:.* )?(?:experts? (?:used|active|in use)|(?:used|active) experts?|n experts used)"
 )
 _UNEVEN = re.compile(
     r"(?:.* )?(?:(?:loads?|experts?|router|routing|moe)(?: \w+)? cv|"
@@ -32,6 +38,8 @@ _WHOLE = 0.02
 """By how much the sum of shares may vary: printed digits, dropped tokens."""
 _ONE_OF_FOUR = 1.7
 """Deviation over mean of four loads of which one is all; with more experts it is larger."""
+_SEVERAL = 3.0
+"""Experts in use at first; fewer may be as many as a token needs."""
 _LEAST, _LEAST_SHARE = 3, 0.25
 
 
@@ -42,16 +50,19 @@ def starved_experts(view: RunView) -> Iterator[Sign]:
             yield found
             return
     for curve in view.all_curves():
-        if _UNEVEN.fullmatch(normalise(curve.name)):
+        name, end = normalise(curve.name), None
+        if _UNEVEN.fullmatch(name):
             end = ending(curve, lambda v: v > _ONE_OF_FOUR, 5, _LEAST_SHARE)
-            if end is not None:
-                yield _sign(
-                    f"{curve.name} is {end.level:.3g} from {curve.axis_name} "
-                    f"{curve.step(end.start):.10g} on: nearly all goes to one expert",
-                    curve,
-                    end.start,
-                )
-                return
+        elif _IN_USE.fullmatch(name) and len(curve) and float(np.max(curve.y[:3])) >= _SEVERAL:
+            end = ending(curve, lambda v: v <= 1.0, 5, _LEAST_SHARE)
+        if end is not None:
+            yield _sign(
+                f"{curve.name} is {end.level:.3g} from {curve.axis_name} "
+                f"{curve.step(end.start):.10g} on: nearly all goes to one expert",
+                curve,
+                end.start,
+            )
+            return
 
 
 def _families(view: RunView) -> Iterator[list[Curve]]:
@@ -60,10 +71,14 @@ def _families(view: RunView) -> Iterator[list[Curve]]:
     for curve in view.all_curves():
         name = normalise(curve.name)
         stem, count = re.subn(r"\d+", "#", name)
-        if count == 1 and _LOAD.search(name) and not _MACHINE.search(name) and len(curve):
+        is_load = _EXPERT.search(name) or _SHARE.search(name)
+        if count == 1 and is_load and not _MACHINE.search(name) and len(curve):
             families.setdefault((stem, len(curve)), []).append(curve)
     for members in families.values():
-        if len(members) >= 2 and len({curve.bin_width for curve in members}) == 1:
+        numbers = sorted(int(n) for c in members for n in re.findall(r"\d+", c.name)[-1:])
+        is_counted = numbers == list(range(numbers[0], numbers[0] + len(members)))
+        is_even = len({curve.bin_width for curve in members}) == 1
+        if len(members) >= 2 and is_counted and numbers[0] <= 1 and is_even:
             yield members
 
 
@@ -74,6 +89,9 @@ def _starved(members: list[Curve]) -> Sign | None:
         return None
     # Loads of one mixture are parts of a whole; what is not was only called so.
     if float(np.ptp(whole)) > _WHOLE * float(np.median(whole)):
+        return None
+    is_one = any(abs(float(np.median(whole)) - one) <= _WHOLE * one for one in (1.0, 100.0))
+    if not is_one and not _EXPERT.search(normalise(members[0].name)):
         return None
     count = len(members)
     idle = np.sum(loads < _STARVED * whole / count, axis=0)
