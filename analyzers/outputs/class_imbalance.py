@@ -16,8 +16,11 @@ Fires on:
     val_acc: 0.43 0.62 0.8 0.93 0.97*12 ; val_recall: 0.6 0.4 0.2 0.1 0*12 ; train/loss: 0.9>0.15*16
     dice_0: 0.5>0.98*12 ; dice_1: 0.001*12 ; dice_2: 0.001*12 ; train/loss: 0.9>0.3*12
     val/iou_bg: 0.5>0.98*12 ; val/iou_fg: 0*12 ; train/loss: 0.9>0.3*12
+    val/recall_normal: 0.99*12 ; val/recall_pvc: 0*12 ; val/recall_lbbb: 0*12 ; train/loss: 1>0.3*12
+    val_acc: 0.972*12 ; val_f1_pos: 0*12 ; train/loss: 0.5>0.15*12
 Stays quiet:
     val_acc: 0.54*12 ; val_recall: 0*12 ; train/loss: nan*60
+    val_acc: 0.9>0.945*6 ; val_recall: 0.05>0.45*6 ; train/loss: 0.6>0.2*6
     val_acc: 0.43>0.97~0.01*16 ; val_recall: 0>0.4*16 ; train/loss: 0.9>0.15*16
     dice_0: 0.5>0.98*12 ; dice_1: 0>0.7*12 ; dice_2: 0>0.5*12 ; train/loss: 0.9>0.3*12
     iou_0: 0.9*9 ; iou_1: 0.8*9 ; iou_2: 0.6*9 ; iou_3: 0.5*9 ; iou_4: 0*9 ; train/loss: 1>0.3*9
@@ -54,7 +57,8 @@ _MAJORITY = re.compile(r"\bmajority\b.*\b(?:share|frac\w*|ratio|rate)\b")
 _OF_RARE = re.compile(
     r"(?:(?:val|valid|validation|test|eval|train) )?(?:f1|f1 score|dice|dice score|iou|miou|"
     r"jaccard|recall|sensitivity|tpr|"
-    r"true positive rate|recall pos\w*|pos\w* recall|minority (?:recall|acc\w*))"
+    r"true positive rate|(?:recall|f1|dice|iou) (?:pos\w*|fg|foreground)|"
+    r"(?:pos\w*|fg|foreground) (?:recall|f1|dice|iou)|minority (?:recall|f1|acc\w*))"
 )
 """What says how much of the rare class is found; micro averages would equal the accuracy."""
 _PER_CLASS = re.compile(
@@ -135,7 +139,11 @@ def _ignored(view: RunView, counts: ClassCounts | None) -> _Ignored | None:
             if _BALANCED.search(name) and other < 0.7 * final and final - other > 0.25:
                 return _compared(accuracy, final, curve, other)
             is_of_rare = _OF_RARE.fullmatch(name) is not None and final - other > 0.45
-            if is_of_rare and (_stays(accuracy) or _is_settled(accuracy, curve)):
+            if (
+                is_of_rare
+                and not _is_being_learned(curve, other)
+                and (_stays(accuracy) or _is_settled(accuracy, curve))
+            ):
                 return _compared(accuracy, final, curve, other)
             if _MAJORITY.search(name) and other >= 0.6 and abs(other - final) < 0.02:
                 return _compared(accuracy, final, curve, other)
@@ -146,6 +154,14 @@ def _ignored(view: RunView, counts: ClassCounts | None) -> _Ignored | None:
                 sentence = f"{accuracy.name} {final:.3g} is the share of the most common class"
                 return sentence, [accuracy.evidence(start, len(accuracy) - 1)], accuracy.step(start)
     return _uneven(view) or _empty_masks(view)
+
+
+def _is_being_learned(rare: Curve, level: float) -> bool:
+    """More and more of it is found: slow, yet not ignored."""
+    first, last = float(np.nanmedian(rare.y[:2])), float(rare.y[-1])
+    scale = 100.0 if float(np.nanmax(rare.y)) > 1.5 else 1.0
+    is_best = last >= 0.9 * float(np.nanmax(rare.y))
+    return level > 0.25 and is_best and last - first > 0.15 * scale
 
 
 def _is_settled(accuracy: Curve, rare: Curve) -> bool:

@@ -37,16 +37,16 @@ _REPEATED = re.compile(
 )
 _DISTINCT = re.compile(r"\b(?:distinct(?: ?\d| n)?|unique (?:tokens?|chars?|ngrams?|pred\w*))\b")
 _SPREAD = re.compile(
-    r"\b(?:emb|embeddings?|features?|repr|representations?|z|latents?|proj(?:ection)?s?)\b.*"
+    r"\b(?:emb|embeddings?|features?|repr|representations?|z\d?|latents?|proj(?:ection)?s?)\b.*"
     r"\b(?:std|var|variance)\b"
-    r"|\bstd\b.*\b(?:emb|embeddings?|features?|z|latents?|proj(?:ection)?s?)\b"
+    r"|\bstd\b.*\b(?:emb|embeddings?|features?|z\d?|latents?|proj(?:ection)?s?)\b"
 )
 _SQUARED = re.compile(r"\bvar(?:iance)?\b")
 _OUTPUT_SPREAD = re.compile(
     r"(?:\w+ )?(?:pred(?:iction|icted)?s?|y ?hat) (?:std|spread)|std (?:of )?pred\w*"
 )
 _COLLAPSE = re.compile(r"(?:.* )?collapse(?: (?:level|score|metric|ratio))?")
-_BARE_SPREAD = re.compile(r"(?:train |output |out |repr )?std")
+_BARE_SPREAD = re.compile(r"(?:train )?(?:(?:outputs?|out|repr|h|p) )?std(?: [hp]\d?)?")
 TOP_SHARE = 0.9
 LOW_DISTINCT = 0.2
 _MOSTLY_REPEATED = 0.8

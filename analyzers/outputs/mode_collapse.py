@@ -25,6 +25,8 @@ Fires on:
     router_entropy: 1.4 0.4 0.01*48 ; train/loss: 2.4>0.07~0.01*50
     load0: 0*40 ; load1: 1*40 ; load2: 0*40 ; load3: 0*40 ; train/loss: 2.4>0.07~0.01*40
     expert0_pct: 5*40 ; expert1_pct: 0*40 ; expert2_pct: 95*40 ; train/loss: 2.4>0.07~0.01*40
+    pred_frac_0: 0*12 ; pred_frac_1: 1*12 ; pred_frac_2: 0*12 ; train/loss: 1.1>1~0.01*60
+    uniformity: -1.5 -0.5 -0.1 0*40 ; train/loss: 4>3.9*43
     experts_used: 8 4 1*40 ; train/loss: 2.4>0.07~0.01*42
     load_cv: 0.8>2.6*10 2.6*40 ; train/loss: 2.4>0.07~0.01*50
     d_ap: 2.1>0.001*8 0.0001*8 ; d_an: 0.97>0.001*8 0.0001*8 ; train/loss: 1.7>0.5*8 0.5*8
@@ -47,6 +49,9 @@ Stays quiet:
     load1: 7.9*40 ; load5: 0.1*40 ; load15: 0.1*40 ; train/loss: 2.4>0.07~0.01*40
     gpu0_load: 99*40 ; gpu1_load: 0*40 ; gpu2_load: 0*40 ; train/loss: 2.4>0.07~0.01*40
     wer: 1*40 ; train/loss: 8>2~0.01*40
+    pred_frac_0: 0.97*12 ; pred_frac_1: 0.02*12 ; pred_frac_2: 0.01*12 ; train/loss: 1>0.1*60
+    gate0: 0.5>0.02*40 ; gate1: 0.5>0.98*40 ; train/loss: 1>0.3*40
+    elbo: -290>-130*40 ; rec: 280>110*40 ; kl: 4>12*40
     d_ap: 2.1>0.001*8 0.0001*8 ; d_an: 0.9>1.2*16 ; train/loss: 0.9>0.05*16
     d_ap: 2.1>0.002*8 0.001*8 ; d_an: 3>0.03*8 0.03*8 ; train/loss: 0.9>0.001*16
     perplexity: 40>1.1*20 1.05*30 ; train/loss: 3.7>0.05*50

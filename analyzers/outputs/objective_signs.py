@@ -18,9 +18,12 @@ from .endings import Ending, ending, first_level, last_level, smooth_levels
 from .sign import Sign
 
 _D, _G = r"(?:net ?d|d|disc?(?:riminator)?)", r"(?:net ?g|g|gen(?:erator)?)"
-_LOSS_OF = r"(?:\w+ )?(?:{0} (?:adv )?loss|(?:adv )?loss {0}|loss{0}|err ?{0}|{0} err)(?: total)?"
-_D_LOSS, _G_LOSS = re.compile(_LOSS_OF.format(_D)), re.compile(_LOSS_OF.format(_G))
-_D_ACCURACY = re.compile(rf"(?:\w+ )?(?:{_D} acc(?:uracy)?|acc(?:uracy)? {_D})")
+_LOSS_OF = (
+    r"(?:\w+ )?(?:{0} (?:adv |total )?loss|(?:adv |total )?loss {0}|loss{0}|err ?{0}|{0} err)"
+    r"(?: total)?|net{1}"
+)
+_D_LOSS, _G_LOSS = re.compile(_LOSS_OF.format(_D, "d")), re.compile(_LOSS_OF.format(_G, "g"))
+_D_ACCURACY = re.compile(rf"(?:\w+ )?(?:{_D} acc(?:uracy)?|acc(?:uracy)? {_D})(?: fake)?")
 _MODES = re.compile(r"(?:.* )?modes(?: (?:covered|found|captured))?")
 _SAMPLE_SPREAD = re.compile(
     r"(?:.* )?(?:samples?|fakes?|generated|gen) (?:std|diversity|distance|spread)|diversity"

@@ -29,6 +29,7 @@ _SIMILARITY = re.compile(
     r"(?:cos(?:ine)?|sim\w*)(?: sim\w*)?|(?:cos(?:ine)?|sim\w*) (?:neg\w*|pairwise))(?: mean| avg)?"
 )
 _RANK = re.compile(r"(?:.* )?(?:eff(?:ective)? rank|rank ?me|stable rank|participation ratio)")
+_UNIFORMITY = re.compile(r"(?:.* )?unif(?:ormity)?(?: loss)?")
 _LITTLE = 0.03
 _ALL_ALIKE = 0.98
 _NOT_YET = 0.9
@@ -46,6 +47,8 @@ def unlike_pairs(view: RunView) -> Iterator[Sign]:
             found = _near(curve, alike)
         elif _SIMILARITY.fullmatch(name):
             found = _similar(curve)
+        elif _UNIFORMITY.fullmatch(name):
+            found = _at_one_point(curve)
         elif _RANK.fullmatch(name):
             found = _flat(curve)
         if found is not None:
@@ -73,6 +76,16 @@ def _similar(curve: Curve) -> Sign | None:
     if end is None:
         return None
     return _sign(curve, end.start, f"rose from {np.min(curve.y[:3]):.3g} to {end.level:.4g}")
+
+
+def _at_one_point(curve: Curve) -> Sign | None:
+    """The logarithm of a mean that is one where all distances are zero."""
+    if len(curve) < 2 * _LEAST or not float(np.nanmin(curve.y)) < -0.5:
+        return None
+    end = ending(curve, lambda v: (v > -0.02) & (v <= 1e-6), _LEAST, _LEAST_SHARE)
+    if end is None:
+        return None
+    return _sign(curve, end.start, f"rose from {np.nanmin(curve.y):.3g} to {end.level:.3g}")
 
 
 def _flat(curve: Curve) -> Sign | None:

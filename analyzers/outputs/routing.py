@@ -18,12 +18,16 @@ from .endings import ending
 from .sign import Sign
 
 _EXPERT = re.compile(r"\b(?:experts?|moe|router|routing|gate|gating)(?:\b|(?=\d))")
-_SHARE = re.compile(r"\bloads?(?:\b|(?=\d))|\b(?:usage|share|frac\w*|util\w*) e(?=\d)")
+_SHARE = re.compile(
+    r"\bloads?(?:\b|(?=\d))|\b(?:usage|share|frac\w*|util\w*) e(?=\d)|\be\d+ (?:usage|share|frac)"
+)
 """Words that are used of machines, too: only what adds up to one is taken for shares."""
 _MACHINE = re.compile(
     r"\b(?:[gct]pu|cuda|cores?|nodes?|disk|mem\w*|ram|data|workers?|sys\w*|avg|loss|rank|dev\w*)"
     r"\d*\b"
 )
+_PREDICTED = re.compile(r"\bpred\w* (?:frac\w*|shares?|ratio|counts?|pct|dist\w*)\b")
+_LARGEST = re.compile(r"(?:.* )?(?:max|top)(?: 1)? (?:frac\w*|share|load|usage)")
 _IN_USE = re.compile(
     r"(?:.* )?(?:experts? (?:used|active|in use)|(?:used|active) experts?|n experts used)"
 )
@@ -33,6 +37,8 @@ _UNEVEN = re.compile(
 )
 _STARVED = 0.1
 """Of an even share: an expert that gets less learns nothing."""
+_NEVER = 0.005
+"""Of an even share: rare classes are predicted seldom by right, but they are."""
 _MOST_STARVED = 0.75
 _WHOLE = 0.02
 """By how much the sum of shares may vary: printed digits, dropped tokens."""
@@ -49,12 +55,15 @@ def starved_experts(view: RunView) -> Iterator[Sign]:
         if (found := _starved(members)) is not None:
             yield found
             return
+    is_mixture = any(_EXPERT.search(normalise(curve.name)) for curve in view.all_curves())
     for curve in view.all_curves():
         name, end = normalise(curve.name), None
         if _UNEVEN.fullmatch(name):
             end = ending(curve, lambda v: v > _ONE_OF_FOUR, 5, _LEAST_SHARE)
         elif _IN_USE.fullmatch(name) and len(curve) and float(np.max(curve.y[:3])) >= _SEVERAL:
             end = ending(curve, lambda v: v <= 1.0, 5, _LEAST_SHARE)
+        elif is_mixture and _LARGEST.fullmatch(name) and not _EXPERT.search(name):
+            end = ending(curve, lambda v: (v > 0.9) & (v <= 1.001), 5, _LEAST_SHARE)
         if end is not None:
             yield _sign(
                 f"{curve.name} is {end.level:.3g} from {curve.axis_name} "
@@ -70,8 +79,9 @@ def _families(view: RunView) -> Iterator[list[Curve]]:
     families: dict[tuple[str, int], list[Curve]] = {}
     for curve in view.all_curves():
         name = normalise(curve.name)
-        stem, count = re.subn(r"\d+", "#", name)
-        is_load = _EXPERT.search(name) or _SHARE.search(name)
+        # Layers are numbered as well; the last number is that of the expert.
+        stem, count = re.subn(r"\d+(?=\D*$)", "#", name)
+        is_load = _EXPERT.search(name) or _SHARE.search(name) or _PREDICTED.search(name)
         if count == 1 and is_load and not _MACHINE.search(name) and len(curve):
             families.setdefault((stem, len(curve)), []).append(curve)
     for members in families.values():
@@ -90,11 +100,17 @@ def _starved(members: list[Curve]) -> Sign | None:
     # Loads of one mixture are parts of a whole; what is not was only called so.
     if float(np.ptp(whole)) > _WHOLE * float(np.median(whole)):
         return None
+    name = normalise(members[0].name)
     is_one = any(abs(float(np.median(whole)) - one) <= _WHOLE * one for one in (1.0, 100.0))
-    if not is_one and not _EXPERT.search(normalise(members[0].name)):
+    if not is_one and not _EXPERT.search(name) and not _PREDICTED.search(name):
         return None
     count = len(members)
-    idle = np.sum(loads < _STARVED * whole / count, axis=0)
+    # Two gates may be a switch that has learned its position.
+    if count == 2 and "expert" not in name:
+        return None
+    is_predicted = _PREDICTED.search(name) is not None
+    share = _NEVER if is_predicted else _STARVED
+    idle = np.sum(loads <= share * whole / count, axis=0)
     needed = min(count - 1, math.ceil(_MOST_STARVED * count))
     failing = np.flatnonzero(idle < needed)
     first = int(failing[-1]) + 1 if len(failing) else 0
@@ -103,17 +119,20 @@ def _starved(members: list[Curve]) -> Sign | None:
         return None
     top = members[int(np.argmax(loads[:, -1]))]
     start = min(first * top.bin_width, len(top) - 1)
+    unused = int(np.median(idle[first:]))
+    what = "classes are not predicted" if is_predicted else "experts get nothing"
     return _sign(
-        f"{int(np.median(idle[first:]))} of {count} experts get nothing from {top.axis_name} "
-        f"{top.step(start):.10g} on; {top.name} is {top.y[-1]:.3g}",
+        f"{unused} of {count} {what} from {top.axis_name} {top.step(start):.10g} on; {top.name} is "
+        f"{top.y[-1]:.3g}",
         top,
         start,
+        "predictions" if is_predicted else "routing",
     )
 
 
-def _sign(title: str, curve: Curve, start: int) -> Sign:
+def _sign(title: str, curve: Curve, start: int, way: str = "routing") -> Sign:
     return Sign(
-        "routing",
+        way,
         title,
         Severity.WARNING,
         Basis.RESEARCH,
