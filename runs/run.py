@@ -60,6 +60,8 @@ class Run:
         self.name = name
         self.files: list[SourceFile] = []
         self.config: dict[str, object] = {}
+        self.printed: dict[str, object] = {}
+        """The settings that logs print themselves, also where a config file says otherwise."""
         self.artifacts: list[Artifact] = []
         self.totals: dict[str, float] = {}
         self.statements: list[Statement] = []
@@ -124,6 +126,7 @@ class Run:
         self._append_events(file, harvest)
         for key, value in harvest.config.items():
             self.config.setdefault(key, value)
+            self.printed.setdefault(key, value)
         self.totals.update(harvest.totals)
         self._append_statements(file, harvest)
         source.lines += harvest.lines

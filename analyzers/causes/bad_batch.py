@@ -64,6 +64,10 @@ class BadBatch:
         alone = len(spikes) == 1 and not case.has("loss_divergence", "nan_loss")
         stays = case.has("loss_divergence") and not case.has("nan_loss")
         yield case.because(broken, 0.45 if alone else 0.08 if stays else 0.2)
+        undefined = case.get("degenerate_variance")
+        if undefined is not None and undefined.number("nan_follows"):
+            # A statistic of one element is NaN, whatever the element is.
+            yield case.because(undefined, -0.6)
         passing = passing_nan(case)
         if passing is not None:
             # The weights survive them: what is not finite comes with some batches and goes.
@@ -107,10 +111,6 @@ class BadBatch:
         for other in case.all("loss_scale_collapse", "resume_discontinuity")[:1]:
             if other.first_step is not None and step is not None and other.first_step <= step:
                 yield case.because(other, -0.4)
-        told = case.get("degenerate_variance")
-        if told is not None and told.is_alarm and broken.id in ("nan_loss", "nan_gradients"):
-            # A statistic over one element is NaN whatever the element is.
-            yield case.because(told, -0.6)
         if len({spike.first_step for spike in spikes}) >= 3:
             # Again and again: it is not one batch.
             yield case.because(spikes[-1], -0.55)

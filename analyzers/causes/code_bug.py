@@ -253,7 +253,11 @@ def _parted_replicas(case: Case) -> Finding | None:
 
 def _impossible_metric(case: Case) -> Finding | None:
     """A metric that nothing but the code that computes it can bring about."""
+    broken = case.onset("nan_loss")
     for finding in case.all("suspicious_metric"):
+        step = finding.first_step
+        if broken is not None and step is not None and step >= broken:
+            continue  # computed from outputs that had lost all measure already
         if finding.is_alarm and finding.details.get("kind") in ("range", "contradiction"):
             return finding
     return None

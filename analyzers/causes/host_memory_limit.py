@@ -3,7 +3,8 @@
 What it is: the data, the workers' copies and prefetched batches together exceed the limit of the
     job's cgroup, of the machine or of /dev/shm, and the kernel kills a process or refuses.
 Told apart by: what Slurm, the kernel or Kubernetes say. Memory that rose for many steps before is
-    a leak; a bare `Killed` may also be preemption or an administrator.
+    a leak; a bare `Killed` may also be preemption or an administrator. A data-loader worker that is
+    gone without an exception in the middle of a training was most often killed for its memory.
 Try next: ask for 1.5 times the memory, halve the workers, memory-map the data; for /dev/shm a
     larger `--shm-size`.
 """
@@ -32,6 +33,8 @@ _SHARED = re.compile(
     re.IGNORECASE,
 )
 
+_FED = 3
+"""Records of the loss that show that the workers did their work for a while."""
 _NO_HANDLES = re.compile(r"Too many open files|\[Errno 24\]")
 """Then shared memory could not be opened for want of file handles, not of memory."""
 
@@ -63,6 +66,8 @@ class HostMemoryLimit:
         if found is None and (lost := _lost(case)) is not None:
             is_bus = lost.details.get("signal") == "SIGBUS"
             yield case.because(lost, 0.5 if is_bus else 0.3)
+        if found is None and (gone := _vanished_worker(case)) is not None:
+            yield case.because(gone, 0.45)
         full = case.get("disk_full")
         if full is not None and full.details.get("place") == "shm":
             yield case.clue(0.88, full.evidence[0], states=True)
@@ -134,6 +139,19 @@ def _lost(case: Case) -> Finding | None:
         if finding.number("is_vanished") or finding.details.get("signal") == "SIGBUS":
             return finding
     return None
+
+
+def _vanished_worker(case: Case) -> Finding | None:
+    """A worker that ended without an exception of its own, after it had fed some training.
+
+    One that cannot start, or that fails on its first batch, lacks something else than memory.
+    """
+    died, loss = case.get("dataloader_worker_died"), case.view.curve("train/loss")
+    if died is None or not died.is_alarm or died.details.get("rule") != "worker_killed":
+        return None
+    if loss is None or len(loss) < _FED:
+        return None
+    return died if _shared(case) is None else None
 
 
 def _shared(case: Case) -> PlacedEvent | None:

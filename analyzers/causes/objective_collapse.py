@@ -26,6 +26,9 @@ _WEIGHTS = {
     "policy": 0.75,
     "latent": 0.8,
     "representation": 0.75,
+    "routing": 0.75,
+    "codebook": 0.75,
+    "attention": 0.6,
     "predictions": 0.35,
     "samples": 0.3,
 }
@@ -35,6 +38,8 @@ _COEFFICIENTS = {
     "latent": ("beta", "kl_weight", "kl_coef", "beta_vae"),
     "adversarial": ("d_lr", "d_lr_factor", "lr_d", "disc_lr", "d_steps", "n_critic"),
     "representation": ("temperature", "tau", "var_weight", "variance_weight"),
+    "routing": ("aux_loss_coef", "router_aux_loss_coef", "aux_weight", "balance_coef", "aux_coef"),
+    "codebook": ("commitment_cost", "commitment_weight", "commit_weight"),
 }
 
 
@@ -66,7 +71,9 @@ class ObjectiveCollapse:
                     yield Clue(0.2, more)
         if (setting := self._coefficient(case)) is not None and setting.number is not None:
             way, number = self._way(case), setting.number
-            is_extreme = (way == "policy" and number == 0) or (way == "latent" and number > 5)
+            is_extreme = (way in ("policy", "routing") and number == 0) or (
+                way == "latent" and number > 5
+            )
             if is_extreme:
                 yield Clue(0.6, setting.evidence)
         elif "objective" in case.view.facts.notes:
@@ -103,6 +110,10 @@ class ObjectiveCollapse:
             "end",
             "latent": "the divergence term outweighs reconstruction, so the latent code is ignored",
             "representation": "the objective is met by mapping every input to the same vector",
+            "routing": "the router prefers the experts that it has trained already, and nothing "
+            "pays for using the others",
+            "codebook": "codes that are not chosen are not trained, so fewer and fewer are chosen",
+            "attention": "attention weights have become certain and pass on no gradient",
         }.get(
             self._way(case),
             "the objective is met by giving the same output whatever the input is",
@@ -159,6 +170,22 @@ class ObjectiveCollapse:
                 "if step % 500 == 0: target.load_state_dict(q.state_dict())",
                 "the estimates stay below the largest reward divided by (1 - gamma)",
                 "clip the targets to that bound, and let a second network choose the action",
+            )
+        elif way == "routing":
+            yield self._fix(
+                f"{name} {shown(number)} -> {shown(max(0.01, 10 * number))}"
+                if number is not None
+                else "add a load-balancing loss with weight 0.01 to the objective",
+                "loss = loss + 0.01 * experts * (share_of_tokens * mean_probability).sum()",
+                "no expert gets less than half of an even share within 500 steps",
+                "add noise to the router's logits, or a bias per expert that follows its load",
+            )
+        elif way == "codebook":
+            yield self._fix(
+                "renew codes that were not used for 100 batches with outputs of the encoder",
+                "codebook.weight.data[dead] = z_e[torch.randint(len(z_e), (dead.sum(),))]",
+                "the perplexity of the codes rises over a tenth of the codebook within 1,000 steps",
+                "smaller codes (8 dimensions) of unit length, or moving averages instead of a loss",
             )
         elif way == "adversarial":
             yield self._fix(

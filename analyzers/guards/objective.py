@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from mltd.runs.roles import normalise
 
 from ..core.facts import Facts
@@ -11,7 +13,8 @@ from ..core.view import RunView
 
 _ADVERSARIAL = re.compile(
     r"\b(?:gan|discriminator|generator|d loss|g loss|loss d|loss g|errd|errg|d real|d fake|critic "
-    r"loss|gen loss|disc loss|adv loss|loss (?:gen|disc)|lossd|lossg|scores (?:real|fake))\b"
+    r"loss|gen loss|disc loss|adv loss|loss (?:gen|disc)|lossd|lossg|scores (?:real|fake)|"
+    r"dis loss|loss dis|net ?[dg] loss|loss net ?[dg]|[dg] (?:total|adv) loss|net[dg])\b"
 )
 _REINFORCEMENT = re.compile(
     r"\b(?:policy (?:gradient )?loss|policy|value loss|actor loss|critic loss|vf loss|pg loss|"
@@ -29,6 +32,10 @@ _KINDS = (
     (_SELF_SUPERVISED, "a self-supervised objective: its loss need not fall steadily"),
     (_VARIATIONAL, "a variational objective: the KL term may rise while the model learns"),
 )
+_RAISED = re.compile(r"(?:.* )?(?:elbo|log ?likelihood|ll|log ?prob\w*)(?: (?:mean|avg))?")
+_ESTIMATE = re.compile(r"(?:.* )?(?:q(?:f?[12])?(?: (?:mean|max|avg|values?))?|(?:mean|avg|max) q)")
+_EXPLORES = re.compile(r"(?:.* )?(?:eps|epsilon|returns?)|r|ret|avg ?\d+")
+"""Letters that mean little by themselves; beside an estimate they are those of an agent."""
 _MODEL_WORDS = ("model", "loss", "objective", "algorithm")
 
 
@@ -43,6 +50,15 @@ def non_monotone(view: RunView, facts: Facts) -> None:
                 series = next(s for s in view.series if s.name == raw)
                 facts.notes.setdefault("objective", view.curve_of(series).remark(facts.objective))
                 break
+    loss = view.curve("train/loss")
+    if loss is not None and _RAISED.fullmatch(normalise(loss.name)) and np.all(loss.y[:3] < 0):
+        # Written with its own sign; those who minimise it write it as a positive number.
+        facts.is_monotone = False
+        facts.objective = f"{loss.name} is negative: a bound that is raised"
+    estimate = next((raw for raw, name in names if _ESTIMATE.fullmatch(name)), None)
+    if estimate is not None and any(_EXPLORES.fullmatch(name) for _, name in names):
+        facts.is_monotone = False
+        facts.objective = facts.objective or f"{estimate} is logged: {_KINDS[1][1]}"
     for meaning in _MODEL_WORDS:
         setting = view.settings.get(meaning)
         if setting is None or not isinstance(setting.value, str):

@@ -12,12 +12,14 @@ from mltd.runs.roles import normalise
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
+from ..core.earned import earned
 from ..core.finding import Basis, Finding, Severity
 from ..core.view import RunView
 from .levels import begins_at_start, shape_of
 
 _VALUES = re.compile(
-    r"(?:.* )?(?:q(?:f|1|2)? (?:mean|values?|max|avg)|(?:mean|avg|max) q(?: values?)?|q values?)"
+    r"(?:.* )?(?:q(?:f?[12])?(?: (?:mean|values?|max|avg|est\w*|pred\w*))*|"
+    r"(?:mean|avg|average|max) (?:q(?:f?[12])?|qf)(?: values?)?|qf (?:mean|values?))"
 )
 _LOSS_GROWS = 1e3
 _VALUES_GROW = 30.0
@@ -26,7 +28,7 @@ _LEAST = 30
 
 def runaway_values(view: RunView, identity: str) -> Iterator[Finding]:
     """Estimates and their error grow by orders of magnitude while no more is earned."""
-    reward, loss = view.curve("reward"), view.curve("train/loss")
+    reward, loss = earned(view), view.curve("train/loss")
     found = [c for c in view.all_curves() if _VALUES.fullmatch(normalise(c.name))]
     if reward is None or loss is None or not found:
         return

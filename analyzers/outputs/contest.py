@@ -13,7 +13,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Severity
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
-from .endings import last_level, smooth_levels
+from .endings import ending, last_level, smooth_levels
 from .sign import Sign
 
 _OF_REAL = re.compile(r"(?:train )?(?:d x|d real|real (?:score|prob)|scores? real)")
@@ -24,14 +24,21 @@ _LOST = 3.0
 """Loss of a generator that is believed once in twenty times."""
 _FAR = 6.0
 """And once in four hundred."""
+_HOPELESS = 8.0
+"""And once in three thousand: no gradient of use comes from there."""
+_WORSE_THAN_ODDS = 2.5
+"""Loss of a discriminator that is wrong for sure more often than right; even odds cost 1.39."""
+_BELIEVED = 0.1
 _LEAST = 12
 
 
 def lost_contests(view: RunView, d_loss: Curve, g_loss: Curve) -> Iterator[Sign]:
-    """Scores that lie apart all the time, else a discriminator that has nothing left to learn."""
+    """Scores that lie apart all the time, a side that has nothing left to learn, or to gain."""
     found = _apart(view, g_loss)
     if found is None:
-        found = _at_rest(d_loss, g_loss)
+        found = _at_rest(d_loss, g_loss) or _never_believed(d_loss, g_loss)
+    if found is None:
+        found = _fooled(d_loss, g_loss)
     if found is not None:
         yield found
 
@@ -93,4 +100,54 @@ def _at_rest(d_loss: Curve, g_loss: Curve) -> Sign | None:
         (d_loss.evidence(at, len(d_loss) - 1), g_loss.evidence(0, len(g_loss) - 1)),
         g_loss.step(0),
         {"share": 0.5},
+    )
+
+
+def _never_believed(d_loss: Curve, g_loss: Curve) -> Sign | None:
+    """A generator that is not believed through the whole second half, however that half went."""
+    seen, lost = smooth_levels(d_loss), smooth_levels(g_loss)
+    if min(len(seen), len(lost)) < _LEAST or not float(np.min(seen)) >= 0:
+        return None
+    half = lost[len(lost) // 2 :]
+    began, now = float(np.min(g_loss.y[:3])), float(np.median(half))
+    # Terms beside the contest make a generator's loss large, too, but from the start.
+    has_lost = now > max(_HOPELESS, 4.0 * began) and float(np.quantile(half, 0.1)) > _FAR
+    if not has_lost or not float(np.median(seen[len(seen) // 2 :])) < 0.5:
+        return None
+    above = np.flatnonzero(g_loss.bins[2] <= _LOST)
+    at = min((int(above[-1]) + 1) * g_loss.bin_width, len(g_loss) - 1) if len(above) else 0
+    return Sign(
+        "adversarial",
+        f"the discriminator wins: {g_loss.name} rose from {began:.3g} to {now:.3g} and stays there "
+        "over the second half of the run",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.65,
+        (g_loss.evidence(at, len(g_loss) - 1), d_loss.evidence(at, len(d_loss) - 1)),
+        g_loss.step(at),
+        {"share": 0.5},
+    )
+
+
+def _fooled(d_loss: Curve, g_loss: Curve) -> Sign | None:
+    """The other way round: whatever is made passes, so nothing has to be learned to make it."""
+    still, easy = smooth_levels(d_loss), smooth_levels(g_loss)
+    if min(len(still), len(easy)) < _LEAST or not min(float(still.min()), float(easy.min())) >= 0:
+        return None
+    end = ending(g_loss, lambda v: v < _BELIEVED, 5, 0.25)
+    now = last_level(d_loss)
+    if end is None or not float(np.max(g_loss.y[:3])) > 3 * _BELIEVED:
+        return None
+    if not now > max(_WORSE_THAN_ODDS, 1.5 * float(np.median(d_loss.y[:3]))):
+        return None
+    return Sign(
+        "adversarial",
+        f"the generator wins: {g_loss.name} is {end.level:.3g} over the last {end.share:.0%} of "
+        f"the run while {d_loss.name} rose to {now:.3g}",
+        Severity.WARNING,
+        Basis.RESEARCH,
+        0.65,
+        (g_loss.evidence(end.start, len(g_loss) - 1), d_loss.evidence(0, len(d_loss) - 1)),
+        g_loss.step(end.start),
+        {"share": end.share},
     )

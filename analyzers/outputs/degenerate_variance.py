@@ -159,9 +159,12 @@ def _first_broken(view: RunView, placed: PlacedEvent) -> tuple[Curve, int] | Non
             first = _position(curve, raw)
         elif placed.event.step is not None:
             first = int(np.searchsorted(curve.x, placed.event.step))
+        elif _REPORT.search(_code_line(placed)):
+            continue
         else:
             # Another file without a common clock: only the curve's first trouble can be its.
-            bad = np.flatnonzero(~np.isfinite(curve.y[: 4 * REACH]))
+            # Python warns once for each line, so what that line spoils is spoilt from then on.
+            bad = np.flatnonzero(~np.isfinite(curve.y))
             first = int(bad[0]) if len(bad) else len(curve)
         soon = curve.y[first : first + REACH + 1]
         bad = np.flatnonzero(~np.isfinite(soon))

@@ -10,21 +10,36 @@ import numpy as np
 from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
+from ..core.earned import earned
 from ..core.finding import Basis, Severity
 from ..core.view import RunView
 from .contest import lost_contests
 from .endings import Ending, ending, first_level, last_level, smooth_levels
 from .sign import Sign
 
-_D_LOSS = re.compile(r"(?:train )?(?:d loss|loss d|lossd|errd|disc(?:riminator)? loss)")
-_G_LOSS = re.compile(r"(?:train )?(?:g loss|loss g|lossg|errg|gen(?:erator)? loss)")
-_D_ACCURACY = re.compile(r"(?:train )?(?:d|disc|discriminator) acc(?:uracy)?")
+_D, _G = r"(?:net ?d|d|disc?(?:riminator)?)", r"(?:net ?g|g|gen(?:erator)?)"
+_LOSS_OF = (
+    r"(?:\w+ )?(?:{0} (?:adv |total )?loss|(?:adv |total )?loss {0}|loss{0}|err ?{0}|{0} err)"
+    r"(?: total)?|net{1}"
+)
+_D_LOSS, _G_LOSS = re.compile(_LOSS_OF.format(_D, "d")), re.compile(_LOSS_OF.format(_G, "g"))
+_D_ACCURACY = re.compile(rf"(?:\w+ )?(?:{_D} acc(?:uracy)?|acc(?:uracy)? {_D})(?: fake)?")
 _MODES = re.compile(r"(?:.* )?modes(?: (?:covered|found|captured))?")
 _SAMPLE_SPREAD = re.compile(
-    r"(?:.* )?(?:samples?|fakes?|generated|gen) (?:std|diversity|distance|spread)"
+    r"(?:.* )?(?:samples?|fakes?|generated|gen) (?:std|diversity|distance|spread)|diversity"
 )
-_KL = re.compile(r"(?:train )?(?:kl|kld|kl (?:loss|div(?:ergence)?|term))")
-_RECONSTRUCTION = re.compile(r"(?:train )?(?:recon\w*)(?: loss| error)?")
+_KL = re.compile(
+    r"(?:(?:train|loss|losses|metrics) )*(?:kl|kld|kl z|kl latent)(?: (?:loss|div\w*|term|mean))?"
+)
+_RECONSTRUCTION = re.compile(
+    r"(?:(?:train|loss|losses|metrics) )*(?:rec(?:on\w*)?|reconst?\w*)(?: loss| error| term| nll)?"
+)
+_LIKELIHOOD = re.compile(r"(?:(?:train|loss|losses|metrics) )*(?:bce|nll|mse)(?: loss)?")
+"""What a variational model calls its reconstruction; others call many things so."""
+_BOUND = re.compile(r"(?:(?:train|val) )?(?:neg(?:ative)? )?n?elbo(?: loss)?")
+_ENTROPY = re.compile(
+    r"(?:(?:train|policy|pi|actor|action|mean|avg|loss) )*(?:ent|entropy|h)(?: loss)?"
+)
 
 _ENOUGH_TO_SPREAD = 8
 """Evaluations after which a generator that works has found several modes."""
@@ -102,7 +117,8 @@ def _few_modes(modes: Curve) -> Iterator[Sign]:
         return
     most = float(levels.max())
     end = ending(modes, lambda v: (v <= 1.0) | (v <= 0.5 * most), 3, 0.25)
-    later = levels[len(levels) // 2 :]
+    counts = modes.bins[2][modes.bins[5] > 0]
+    later = counts[len(counts) // 2 :]  # a mean of counts is no count
     is_poor = len(levels) >= _ENOUGH_TO_SPREAD and float(np.median(later)) <= 1.0
     if is_poor and (end is None or most < 1):
         # It may jump from one to another; seldom has it two.
@@ -146,7 +162,7 @@ def _narrow_samples(spread: Curve) -> Iterator[Sign]:
 
 def _policy(view: RunView) -> Iterator[Sign]:
     """A policy without entropy that has not learned much either; a solved task looks different."""
-    entropy, reward = view.curve("entropy"), view.curve("reward")
+    entropy, reward = view.curve("entropy") or _named(view, _ENTROPY), earned(view)
     if entropy is None or reward is None or len(entropy) < 8:
         return
     # The largest of the first values: a collapse may take only a few steps.
@@ -207,12 +223,15 @@ def _has_no_gradient(view: RunView, start: int) -> bool:
 def _latent(view: RunView) -> Iterator[Sign]:
     """A code that says nothing: the divergence is 0 beside a reconstruction error that is not."""
     kl, reconstruction = _named(view, _KL), _named(view, _RECONSTRUCTION)
+    if kl is not None and reconstruction is None and view.curve("reward") is None:
+        is_variational = "kld" in normalise(kl.name) or _named(view, _BOUND) is not None
+        reconstruction = _named(view, _LIKELIHOOD) if is_variational else None
     if kl is None or reconstruction is None or len(kl) < 10:
         return
     error = last_level(reconstruction)
     if not error > 0:
         return
-    end = ending(kl, lambda v: (v < 0.05) & (v < 0.01 * error) & (v > -1e-3), 8, 0.4)
+    end = ending(kl, lambda v: (v < 0.05) & (v < 0.01 * error) & (v > -1e-3), 8, 0.25)
     if end is None:
         return
     yield Sign(

@@ -13,7 +13,8 @@ class Sign:
     """What a finding is made of, before it has an id."""
 
     way: str
-    """samples, predictions, adversarial, policy, latent or representation."""
+    """samples, predictions, adversarial, policy, latent, representation, routing, codebook or
+    attention."""
     title: str
     severity: Severity
     basis: Basis

@@ -5,20 +5,22 @@ What it sees: a folder or file name that claims a rate, batch size, seed, weight
     batch size that may be one device's share of the other is no contradiction; configuration
     files of one folder with different values; weights whose rows do not fit vocabulary or
     classes; an exception whose own numbers differ from the configured features or classes; a
-    logged batch size, or a constant learning rate, that is not the configured one (a rate that
-    may have been scaled to devices or batch is no contradiction).
+    logged batch size that is not the configured one; a logged rate that stays the same, five
+    times off the configured one and not scaled by devices or batch; arguments that the log
+    prints and a config file beside it contradicts.
 Why it matters: results are filed under settings that were never used, or the run trains
     something else than was meant.
 Fires on:
     config: num_classes=5, lr=0.1 ; log: IndexError: Target 7 is out of bounds.
     config: batch_size=64, lr=0.1 ; batch_size: 48*20 ; train/loss: 2>1*20
-    config: lr=0.0003 ; lr: 0.01*20 ; train/loss: 2>1*20
+    config: lr=0.0003, batch_size=32 ; lr: 0.01*60 ; train/loss: 2>1*60
 Stays quiet:
-    config: lr=0.0003 ; lr: 0.0024*20 ; train/loss: 2>1*20
-    config: lr=0.0003, head_lr=0.01 ; lr: 0.01*20 ; train/loss: 2>1*20
-    config: lr=0.01 ; lr: 0.001>0.004*20 ; train/loss: 2>1*20
+    config: lr=0.0003, head_lr=0.01, batch_size=32 ; lr: 0.01*60 ; train/loss: 2>1*60
     config: num_classes=10, lr=0.1 ; log: IndexError: Target 7 is out of bounds.
     config: batch_size=64, lr=0.1 ; batch_size: 512*20 ; train/loss: 2>1*20
+    config: lr=0.0003, batch_size=32 ; lr: 0.0024*60 ; train/loss: 2>1*60
+    config: lr=0.01, batch_size=32 ; lr: 0.01>0.001*60 ; train/loss: 2>1*60
+    config: lr=0.003, batch_size=32 ; lr: 0.002*60 ; train/loss: 2>1*60
 Try next: print the resolved configuration at start; decide which artifact is right; rename the
     run or repeat it.
 """
@@ -30,19 +32,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
 
-import numpy as np
-
-from mltd.runs.roles import normalise
-
 from ..core.calibration import finding_confidence
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .disagreement import Disagreement
 from .file_claims import file_claims
+from .logged_claims import logged_claims
 from .message_claims import message_claims
 from .name_claims import name_claims
-from .rate_claims import rate_claims
 
 
 @analyzer
@@ -59,11 +56,7 @@ class ConfigMismatch:
         """Compare names, files, weights, messages and logged values."""
         told: set[str] = set()
         claims = chain(
-            file_claims(view),
-            name_claims(view),
-            message_claims(view),
-            _logged_batch(view),
-            rate_claims(view),
+            file_claims(view), name_claims(view), message_claims(view), logged_claims(view)
         )
         for claim in claims:
             if claim.about in told or len(told) >= self.most:
@@ -78,25 +71,3 @@ class ConfigMismatch:
                 evidence=claim.evidence,
                 details={"about": claim.about},
             )
-
-
-def _logged_batch(view: RunView) -> Iterator[Disagreement]:
-    setting = view.settings.get("batch_size")
-    if setting is None or not setting.number or setting.number <= 0:
-        return
-    stated = {s.number for s in view.settings if "batch" in normalise(s.path)}
-    for curve in view.named("batch", "size"):
-        _, _, mean, low, high, counts = curve.bins
-        known = counts > 0
-        if normalise(curve.name) != "batch size" or known.sum() < 3:
-            continue
-        value = float(mean[known][0])
-        is_constant = bool(np.all(low[known] == value) and np.all(high[known] == value))
-        if not is_constant or value <= 0 or value in stated or value % setting.number == 0:
-            continue
-        yield Disagreement(
-            "batch_size",
-            f"{setting.path} is {setting.value} but batches of {value:g} are logged",
-            (setting.evidence, curve.evidence(0)),
-        )
-        return

@@ -20,6 +20,11 @@ _COMPARED = (
     "lr", "batch_size", "weight_decay", "seed", "optimizer", "dropout", "hidden", "layers",
     "vocab_size", "classes", "epochs", "max_steps", "momentum", "activation", "features", "model",
 )  # fmt: skip
+_OVERRIDDEN = (
+    "lr", "weight_decay", "optimizer", "dropout", "hidden", "layers", "momentum", "activation",
+)  # fmt: skip
+"""What a log prints as it was used; seeds and batches are those of one process, steps may be what
+is left of them."""
 _FEATURES = ["num features", "in channels", "in features", "input dim", "feature dim", "in dim"]
 _HEAD = re.compile(r"(?:^|\.)(?:head|classifier|lm_head|fc|output|out|cls)(?:\.\w+)?\.weight$")
 _TABLE = re.compile(
@@ -39,6 +44,12 @@ def file_claims(view: RunView) -> Iterator[Disagreement]:
                 if found.about not in told:
                     told.add(found.about)
                     yield found
+    if view.run.printed and len(files) == 1:
+        # One log beside one file; of several files some may belong to other stages.
+        for found in _between(files[0], StoredConfig("the log", view.run.printed), _OVERRIDDEN):
+            if found.about not in told:
+                told.add(found.about)
+                yield found
     yield from _weights(view)
 
 
@@ -56,9 +67,11 @@ def _by_name(config: StoredConfig) -> dict[str, Setting]:
     return {name: settings[0] for name, settings in found.items() if len(settings) == 1}
 
 
-def _between(first: StoredConfig, second: StoredConfig) -> Iterator[Disagreement]:
+def _between(
+    first: StoredConfig, second: StoredConfig, compared: tuple[str, ...] = _COMPARED
+) -> Iterator[Disagreement]:
     ours, theirs = _by_name(first), _by_name(second)
-    for meaning in _COMPARED:
+    for meaning in compared:
         for name in spellings().get(meaning, _FEATURES):
             one, other = ours.get(name), theirs.get(name)
             if one is None or other is None or _agree(one, other):

@@ -3,6 +3,7 @@
 What it sees: a memory series (device or process, per rank) whose values keep their order with
     the steps (rank correlation above 0.98), that grew by a tenth or more after the warm-up and
     still grows in its last third; when it will reach the limit, if that is known.
+    Growth that ended the run is as grave as the error it led to, and began earlier.
 Why it matters: a leak ends in an out-of-memory error hours later, far from its cause.
 Fires on:
     rss_mb: 300 312 313>900~2*300
@@ -128,7 +129,7 @@ class MemoryGrowth:
         return Finding(
             id=self.id,
             title=title,
-            severity=Severity.WARNING,
+            severity=Severity.CRITICAL if _has_run_out(view, best) else Severity.WARNING,
             confidence=finding_confidence(Basis.OBSERVATION, 0.83),
             basis=Basis.OBSERVATION,
             evidence=tuple(growth.evidence for growth in found[:3]),
@@ -174,6 +175,13 @@ class _Growth:
         first, last = (min(int(place), len(self.curve) - 1) for place in at)
         quote = f"{self.low:.4g} -> {self.high:.4g}, rank correlation {self.correlation:.3f}"
         return self.curve.evidence(first, last, quote)
+
+
+def _has_run_out(view: RunView, growth: _Growth) -> bool:
+    """It rose until the run was ended for want of this very memory."""
+    kind = "host" if is_host_memory(growth.curve.name) else "device"
+    until_the_end = growth.last >= growth.curve.step(len(growth.curve) - 1) - growth.curve.spacing
+    return until_the_end and any(not lack.is_overcome for lack in lacks(view, kind))
 
 
 def _was_there_before(earlier: Floats, low: float, high: float) -> bool:

@@ -376,3 +376,11 @@ def test_codes_that_are_equal_at_the_first_step_come_from_the_initialisation() -
     told = judged(train__loss=[0.4] * 120, grad_norm=nothing, emb_std=nothing)
     assert best(told) == "poor_init"
     assert best(judged(train__loss=[0.4] * 120, grad_norm=nothing)) == "frozen_parameters"
+
+
+def test_a_metric_of_outputs_that_overflowed_accuses_no_code() -> None:
+    broken = [np.inf, *[np.nan] * 60]
+    told = judged(train__loss=broken, mae=[2.6e28, *[np.nan] * 60])
+    assert "code_bug" not in [cause.id for cause in told.root_causes]
+    finite = judged(train__loss=fall(2.0, 0.5, 61), val__accuracy=[0.4, *[-3.7] * 60])
+    assert best(finite) == "code_bug"

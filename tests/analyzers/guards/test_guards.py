@@ -175,12 +175,19 @@ def test_9_one_worse_evaluation_is_no_alarm() -> None:
         ("policy_loss", "ep_rew_mean"),
         ("train/loss_critic", "train/loss_actor"),
         ("contrastive_loss", "loss"),
+        ("loss_netD", "loss_netG"),
+        ("Q", "eps"),
+        ("q1", "return"),
     ],
 )
 def test_10_losses_that_need_not_fall_are_known(names: tuple[str, str]) -> None:
     facts = view_of({name: noisy(1, 50) for name in names}).facts
     assert not facts.is_monotone
     assert names[0] in facts.objective
+
+
+def test_10_a_letter_alone_is_no_agent() -> None:
+    assert view_of({"loss": noisy(1, 50), "q": noisy(1, 50)}).facts.is_monotone
 
 
 def test_10_the_value_of_a_loss_is_not_the_loss_of_a_value() -> None:

@@ -124,6 +124,15 @@ def test_value_estimates_that_grow_without_reward_run_away() -> None:
     assert "loss_divergence" not in alarms(grown + "reward: -0.5>9~0.2*90")
 
 
+@pytest.mark.parametrize("names", [("Q", "R"), ("avg_q", "avg50"), ("Q1", "return"), ("qf1", "r")])
+def test_estimates_and_earnings_are_known_by_their_letters(names: tuple[str, str]) -> None:
+    values, earned = names
+    grown = f"train/loss: 0.01 0.02 0.01>4*8 4>3e5*80 ; {values}: 0.1 0.3 0.5>80*8 80>9e3*80 ; "
+    explores = "eps: 0.9>0.05*90 ; "
+    assert causes(f"{grown}{explores}{earned}: 12~2*90")[0] == "objective_collapse"
+    assert "loss_divergence" not in alarms(f"{grown}{explores}{earned}: 12>190~4*90")
+
+
 def test_a_loss_that_never_comes_back_to_its_first_value_has_diverged() -> None:
     assert "loss_divergence" in alarms("train/loss: 115 490 470 300 280>180~40*80 170~20*30")
     assert "loss_divergence" not in alarms("train/loss: 115 490 470 300 200>60~9*12 50~9*98")

@@ -6,6 +6,7 @@ import pytest
 
 from mltd.analyzers.core.finding import Finding, Severity
 from mltd.analyzers.diagnosis import Diagnosis, diagnose
+from mltd.runs.ingest import read_stream
 from tests.analyzers.made import read_log
 
 WARNING = (
@@ -106,3 +107,22 @@ def test_a_warning_without_a_step_is_placed_by_the_nan_it_led_to() -> None:
     assert told.root_causes[0].id == "batch_of_one"
     ranked = [cause.id for cause in told.root_causes]
     assert "bad_batch" not in ranked or ranked.index("bad_batch") > 1
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("adv = (adv - adv.mean()) / (adv.std() + 1e-8)", Severity.CRITICAL),
+        ("print(f'{r.mean():.2f} ± {r.std():.2f}')", Severity.INFO),
+    ],
+)
+def test_a_warning_in_another_file_belongs_to_the_first_nan(code: str, severity: Severity) -> None:
+    steps = "".join(f"step {step} loss {2 - 0.01 * step:.3f}\n" for step in range(1, 71))
+    run = read_log(steps + "step 71 loss nan\nstep 72 loss nan\n")
+    read_stream(run, "stderr.txt", iter([WARNING.format(what="std", code=code).encode()]))
+    told = diagnose(run)
+    (finding,) = [f for f in told.findings if f.id == "degenerate_variance"]
+    assert finding.severity is severity
+    if severity is Severity.CRITICAL:
+        assert finding.first_step == 71
+        assert told.root_causes[0].id == "batch_of_one"

@@ -93,6 +93,30 @@ def test_files_that_agree_or_speak_of_different_things_do_not(tmp_path: Path) ->
     assert found(run) == []
 
 
+@pytest.mark.parametrize(
+    ("printed", "stated", "is_told"),
+    [
+        ({"lr": 0.001, "seed": 173}, {"lr": 0.0001, "seed": 42}, True),
+        ({"lr": 0.001, "optim": "sgd"}, {"lr": 0.001, "optim": "adam"}, True),
+        (
+            {"lr": 0.001, "seed": 43, "batch_size": 8},
+            {"lr": 1e-3, "seed": 42, "batch_size": 64},
+            False,
+        ),
+        ({"lr": 0.001, "epochs": 3}, {"lr": 0.001, "epochs": 12}, False),
+    ],
+)
+def test_arguments_that_the_log_prints_are_held_against_the_file(
+    tmp_path: Path, printed: dict[str, object], stated: dict[str, object], is_told: bool
+) -> None:
+    (tmp_path / "train.log").write_text(f"args: {json.dumps(printed)}\n" + LOG)
+    (tmp_path / "config.json").write_text(json.dumps(stated))
+    (files,) = discover(str(tmp_path))
+    told = found(load(files).run)
+    assert [len(told)] == [int(is_told)]
+    assert all("in the log" in finding.title for finding in told)
+
+
 def test_weights_that_fit_neither_vocabulary_nor_classes(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     saved = {"emb.weight": torch.zeros(90, 4), "head.weight": torch.zeros(5, 4)}

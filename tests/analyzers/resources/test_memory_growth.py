@@ -114,3 +114,17 @@ def test_level_points_do_not_strengthen_a_leak() -> None:
         later = of(np.concatenate([leak, np.full(more, leak[-1])]))
         assert all(finding.confidence <= before for finding in later)
     assert later == []
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"), [("rss_gb", Severity.CRITICAL), ("gpu_mem", Severity.WARNING)]
+)
+def test_growth_that_the_run_was_killed_for_comes_first(name: str, severity: Severity) -> None:
+    steps = "".join(f"step {n} loss {3 - n / 100:.3f} {name} {6 + n / 20:.2f}\n" for n in range(90))
+    told = diagnose(
+        read_log(steps + "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.\n")
+    )
+    graves = [f.id for f in told.findings if f.is_alarm]
+    (grown,) = [f for f in told.findings if f.id == "memory_growth"]
+    assert grown.severity is severity
+    assert (graves[0] == "memory_growth") is (severity is Severity.CRITICAL)

@@ -212,3 +212,13 @@ def test_an_ordinary_training_has_none_of_it() -> None:
     diagnosis = diagnose(read_log(STEPS))
     ids = {"cuda_oom", "host_oom", "disk_full", "stall", "memory_growth", "throughput_drop"}
     assert not ids & {finding.id for finding in diagnosis.findings}
+
+
+WORKER = "RuntimeError: DataLoader worker (pid(s) 51877) exited unexpectedly\n"
+
+
+def test_a_worker_that_is_gone_in_the_middle_of_a_training_was_killed_for_memory() -> None:
+    trained = "".join(f"step {n} loss {3 - n / 100:.3f}\n" for n in range(90))
+    assert diagnose(read_log(trained + WORKER)).root_causes[0].id == "host_memory_limit"
+    begun = diagnose(read_log("step 0 loss 3.0\n" + WORKER)).root_causes
+    assert "host_memory_limit" not in [cause.id for cause in begun]
