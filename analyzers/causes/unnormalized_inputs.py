@@ -58,6 +58,9 @@ class UnnormalizedInputs:
                 yield Clue(0.4, loss.evidence(0, None, f"{loss.y[0]:.4g}, guessing is {guess:.4g}"))
             elif ratio < 1.3:
                 yield Clue(-0.3, loss.evidence(0))
+        for finding in case.all("not_learning"):
+            if finding.number("above"):
+                yield case.because(finding, 0.35)
         norm = case.view.curve("grad_norm")
         if norm is not None and len(norm) >= 4:
             first = norm.y[:5][np.isfinite(norm.y[:5])]

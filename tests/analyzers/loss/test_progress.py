@@ -162,3 +162,44 @@ def test_batches_of_one_class_do_not_hide_that_validation_is_guessed() -> None:
     assert "not_learning" in alarms(ordered)
     assert "not_learning" in alarms(f"{ordered} ; config: num_classes=8")
     assert causes(ordered)[0] == "data_pipeline_change"
+
+
+def test_a_constant_score_shows_that_nothing_is_tuned() -> None:
+    course = "train/loss: 1.61>1.57*90 ; val/loss: 1.61>1.57*20 ; lr: 1e-5*90"
+    assert "not_learning" in alarms(f"{course} ; val_dice: 0.194*20 ; val_iou: 0.118*20")
+    assert "not_learning" not in alarms(f"{course} ; val_dice: 0.194*9 0.196*11 ; val_iou: 0.1*20")
+    assert "not_learning" not in alarms(f"{course} ; val_f1: 0.9*20")  # too few digits to tell
+    assert "not_learning" not in alarms(course)
+
+
+def test_one_answer_for_all_samples_is_told_from_coarse_digits_and_from_a_good_model() -> None:
+    course = "train/loss: 1.33 1.07~0.01*40 ; val/loss: 1.05~0.003*12"
+    finding = found(f"{course} ; val_acc: (0.43 0.39 0.39)*4", "not_learning")
+    assert "0.39 or 0.43" in finding.title
+    for accuracy in ("(0.43 0.42 0.42)*4", "(0.93 0.89 0.89)*4", "(0.43 0.39 0.41 0.42)*3"):
+        assert "not_learning" not in alarms(f"{course} ; val_acc: {accuracy}"), accuracy
+    better = "train/accuracy: 0.4>0.7*20 ; val_acc: (0.43 0.39 0.39)*4"
+    assert "not_learning" not in alarms(f"{course} ; {better}")
+
+
+def test_a_loss_far_above_that_of_a_guess_is_no_progress_while_no_answer_gets_better() -> None:
+    loss, right = "train/loss: 15.6>11.5~0.3*22", "train_acc: 0.1~0.01*22 ; val_acc: 0.11~0.01*22"
+    assert "not_learning" in alarms(f"{loss} ; {right}")
+    assert causes(f"{loss} ; {right}")[0] == "poor_init"
+    # Tokens: a few are frequent, so that a guess is right often and costs much nevertheless.
+    tokens = "train/loss: 4>3.2~0.1*22 ; train_acc: 0.28~0.01*22 ; val_acc: 0.3~0.01*22"
+    assert "not_learning" not in alarms(tokens)
+    assert "not_learning" not in alarms(f"{loss} ; train_acc: 0.1>0.2*22 ; val_acc: 0.1>0.2*22")
+
+
+def test_a_guess_is_a_result_when_all_planned_steps_were_made_and_evaluated() -> None:
+    course = "train/loss: 1.792*15 ; acc: 0.17~0.005*15"
+    assert "not_learning" in alarms(f"{course} ; val/loss: 1.792*15 ; config: max_steps=15")
+    assert "not_learning" not in alarms(f"{course} ; val/loss: 1.792*15 ; config: max_steps=900")
+    assert "not_learning" not in alarms(f"{course} ; config: max_steps=15")
+
+
+def test_answers_that_stay_the_same_speak_for_small_steps_and_not_for_wrong_labels() -> None:
+    loss = "train/loss: 0.6935~0.0005*90 ; val/loss: 0.6933>0.6934*30"
+    assert causes(f"{loss} ; HR@10: 0.0733333*30 ; NDCG@10: 0.0324~0.0001*30")[0] == "lr_too_low"
+    assert causes(f"{loss} ; HR@10: 0.07~0.01*30 ; NDCG@10: 0.032~0.004*30")[0] == "corrupt_labels"
