@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
+from mltd.runs.event import EventKind
 from mltd.runs.state import RunState
 
 from ..core.curve import Curve
 from ..core.view import RunView
 
 _NEARLY = 0.97
+_OUT_OF_ITERATIONS = re.compile(
+    r"maximum (?:number of )?iterations \(?\d+\)? reached|ITERATIONS REACHED LIMIT|"
+    r"\bmax_iter\b.{0,40}\breached\b|maximum number of iteration reached",
+    re.IGNORECASE,
+)
 
 
 def is_complete(view: RunView, curve: Curve) -> bool:
@@ -26,7 +34,15 @@ def is_complete(view: RunView, curve: Curve) -> bool:
         # Counted from 0, the last epoch is one less.
         counts_from_0 = float(seen[0]) == 0.0 and bool(np.all(seen == np.round(seen)))
         return float(seen[-1]) >= _NEARLY * (epochs - counts_from_0)
-    return steps is None and view.state is RunState.FINISHED
+    if steps is not None:
+        return False
+    return view.state is RunState.FINISHED or _ran_out(view)
+
+
+def _ran_out(view: RunView) -> bool:
+    """A solver says that it has used up its iterations."""
+    warnings = view.events_of(EventKind.WARNING)
+    return any(_OUT_OF_ITERATIONS.search(placed.text) for placed in warnings)
 
 
 def planned_epochs(view: RunView) -> float | None:

@@ -34,7 +34,8 @@ def constant_outcomes(view: RunView) -> Evidence | None:
 def hardly_moved(view: RunView) -> Evidence | None:
     """The same within a fiftieth, with a validation loss that drifts by less than a thousandth.
 
-    Steps of a usual size on labels that say nothing throw both about; tiny ones leave them.
+    Steps of a usual size on labels that say nothing throw both about; tiny ones leave them. Where
+    nothing moves at all, it may also be one answer for all samples.
     """
     val = view.curve("val/loss")
     if val is None or len(val) < _LEAST or not np.isfinite(val.bins[2]).all():
@@ -42,7 +43,7 @@ def hardly_moved(view: RunView) -> Evidence | None:
     level = abs(float(np.median(val.bins[2])))
     if not 0 < float(np.ptp(val.bins[2])) < 1e-3 * level:
         return None
-    return _held(view, _HARDLY)
+    return _held(view, _HARDLY) if constant_outcomes(view) is None else None
 
 
 def _held(view: RunView, within: float) -> Evidence | None:
@@ -99,7 +100,7 @@ def one_answer(view: RunView, identity: str) -> Iterator[Finding]:
         confidence=finding_confidence(Basis.OBSERVATION, 0.85),
         basis=Basis.OBSERVATION,
         evidence=(right.evidence(0, len(right) - 1), val.evidence(0, len(val) - 1)),
-        first_step=right.step(0),
+        first_step=(view.curve("train/loss") or val).step(0),
         details={"at_chance": 1.0, "level": level},
     )
 

@@ -203,3 +203,24 @@ def test_answers_that_stay_the_same_speak_for_small_steps_and_not_for_wrong_labe
     loss = "train/loss: 0.6935~0.0005*90 ; val/loss: 0.6933>0.6934*30"
     assert causes(f"{loss} ; HR@10: 0.0733333*30 ; NDCG@10: 0.0324~0.0001*30")[0] == "lr_too_low"
     assert causes(f"{loss} ; HR@10: 0.07~0.01*30 ; NDCG@10: 0.032~0.004*30")[0] == "corrupt_labels"
+
+
+def test_a_solver_that_ran_out_of_iterations_is_done() -> None:
+    losses = [f"Iteration {n}, loss = {0.7236 - 1.4e-5 * n:.8f}\n" for n in range(1, 61)]
+    warning = (
+        "/x/sklearn/neural_network/_multilayer_perceptron.py:785: ConvergenceWarning: Stochastic "
+        "Optimizer: Maximum iterations (60) reached and the optimization hasn't converged yet.\n"
+        "  warnings.warn(\n"
+    )
+    done = diagnose(read_log("".join([*losses, warning])))
+    assert "slow_convergence" in {finding.id for finding in done.findings}
+    assert done.root_causes[0].id == "lr_too_low"
+    going_on = diagnose(read_log("".join(losses)))
+    assert "slow_convergence" not in {finding.id for finding in going_on.findings}
+
+
+def test_a_few_epochs_in_a_straight_line_are_slow_only_when_they_are_all() -> None:
+    epochs = [f"epoch {n}/12 train_loss {2.3 - 0.01 * n:.4f}\n" for n in range(1, 13)]
+    assert "slow_convergence" in {f.id for f in diagnose(read_log("".join(epochs))).findings}
+    begun = "".join(epochs).replace("/12", "/90")
+    assert "slow_convergence" not in {f.id for f in diagnose(read_log(begun)).findings}
