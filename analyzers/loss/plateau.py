@@ -4,7 +4,8 @@ What it sees: no slope beyond chance since some step, for at least two fifths of
     loss below half of its first value, or the learning rate decayed, that is convergence and only
     information. Stuck means: high, at a full learning rate, or at the exact floor that a wrong
     output layer leaves, and no line through all points falls; or with an error rate that is still
-    that of no answer at all when the rate has decayed.
+    that of no answer at all when the rate has decayed. A loss that is low for an accuracy that is
+    high has converged, however little it fell: a convex problem is solved within an epoch.
 Why it matters: stuck, the remaining compute is wasted; converged, it could be saved.
 Fires on:
     train/loss: 2.3>1.9~0.01*60 1.9~0.01*600
@@ -35,6 +36,7 @@ from .outcomes import (
     accuracy,
     binned_fraction,
     creeps_down,
+    does_well,
     is_fine_tuning,
     is_improving,
     may_be_fine_tuning,
@@ -118,6 +120,8 @@ class Plateau:
         share = shape.last / max(shape.first, float(curve.y[0]))
         since, fall = float(shape.starts[flat]), shape.first - shape.last
         if self._has_become_right(view) or goes_on_falling(curve, since, fall):
+            return False
+        if does_well(view, shape.last):
             return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:

@@ -224,3 +224,13 @@ def test_a_few_epochs_in_a_straight_line_are_slow_only_when_they_are_all() -> No
     assert "slow_convergence" in {f.id for f in diagnose(read_log("".join(epochs))).findings}
     begun = "".join(epochs).replace("/12", "/90")
     assert "slow_convergence" not in {f.id for f in diagnose(read_log(begun)).findings}
+
+
+def test_a_high_accuracy_at_a_fitting_loss_is_not_stuck() -> None:
+    course = "train/loss: 0.34>0.3*4 0.293~0.0005*60 ; val/loss: 0.35>0.32*3 0.32~0.004*37"
+    assert found(f"{course} ; val_acc: 0.89>0.92*4 0.917~0.007*36", "plateau").severity is (
+        Severity.INFO
+    )
+    # The share of the largest class, and an accuracy that says little, do not excuse it.
+    assert "plateau" in alarms(f"{course} ; val_acc: 0.9*40")
+    assert "plateau" in alarms(f"{course} ; val_acc: 0.6~0.01*40")
