@@ -5,7 +5,8 @@ What it sees: accuracies outside of their range, perplexities below 1, negative 
     last digit in every evaluation while the loss moves; a validation loss many times the training
     loss from the first evaluation on; a classification loss that stops exactly at the floor of a
     softmax applied twice; text that is foretold without error early on, or a first loss above
-    that of any guess; an accuracy that does not move while its own loss is nearly gone.
+    that of any guess; an accuracy that does not move while its own loss is nearly gone; a training
+    loss below 0 beside a validation loss above 0 that only got worse.
 Why it matters: decisions rest on these numbers; a wrong one hides what the model really does.
 Fires on:
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
@@ -21,7 +22,10 @@ Fires on:
     train/loss: 1.4>0.01*13 ; train/accuracy: 0.25*13 ; val/loss: 1.2>0.02*13
     train/loss: 1.1>0.6*10 ; train_acc: 0.5>0.7*10 ; val/loss: 1.5~0.1*10 ; val_acc: 0.24~0.02*10
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
+    train/loss: -0.71 -0.82 -0.845~0.002*16 ; val/loss: 1.38 1.63 1.49~0.005*16
 Stays quiet:
+    train/loss: -0.71>-0.9*18 ; val/loss: 2.3>1.1*18
+    train/loss: -0.71>-0.9*18 ; val/loss: -0.5>-0.4*18
     train/loss: 2>1.1~0.01*60 ; map: 0*20 ; accuracy: 0.1>0.3*20
     train/loss: 2.08>0.9*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.1 0.85*10 ; val_acc: 0.77*12
     train/loss: 6.9>6.2~0.01*60 ; accuracy: 0.1>1.4~0.02*60
@@ -54,6 +58,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .apart import bad_from_the_start
 from .contradictions import contradictions
+from .inverted import opposite_signs
 from .levels import begins_at_start, shape_of
 from .memorised import guessing_validation
 from .outcomes import chance_loss
@@ -88,6 +93,7 @@ class SuspiciousMetric:
         yield from self._out_of_range(view)
         yield from self._never_right(view)
         yield from self._bottomless(view)
+        yield from opposite_signs(view, self.id)
         yield from list(bad_from_the_start(view, self.id)) or guessing_validation(view, self.id)
         yield from softmax_twice(view, self.id)
         yield from self._wild_start(view)
