@@ -14,6 +14,7 @@ Fires on:
     train/loss: 2.3>1.48*200 1.465*200 ; accuracy: 0.2>0.99*40 ; config: num_classes=10
     train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
     train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.6 1.504*10 ; val_acc: 0.77*12
+    train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 1.67 1.61~0.004*12 ; val_acc: 0.6 0.83 0.852*12
     train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
@@ -24,6 +25,7 @@ Fires on:
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
     train/loss: -0.71 -0.82 -0.845~0.002*16 ; val/loss: 1.38 1.63 1.49~0.005*16
 Stays quiet:
+    train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 0.9 0.6~0.01*12 ; val_acc: 0.6 0.83 0.852*12
     train/loss: -0.71>-0.9*18 ; val/loss: 2.3>1.1*18
     train/loss: -0.71>-0.9*18 ; val/loss: -0.5>-0.4*18
     train/loss: 2>1.1~0.01*60 ; map: 0*20 ; accuracy: 0.1>0.3*20
