@@ -31,6 +31,7 @@ from ..core.rates import (
 )
 from ..core.registry import cause
 from ..gradients.shares import measured
+from ..loss.ordered import same_blocks
 from ..loss.outcomes import unlearned
 from ..loss.unmoved import hardly_moved
 
@@ -111,6 +112,10 @@ class CorruptLabels:
         if unmoved is not None and flat is not None:
             # What wrong labels teach would change the answers, if for nothing.
             yield Clue(-0.4, unmoved)
+        blocks = same_blocks(case.view)
+        if blocks is not None and flat is not None:
+            # Labels without sense have no blocks.
+            yield Clue(-0.5, blocks)
         thrown = thrown_to_a_guess(case)
         if thrown is not None:
             yield case.because(thrown, -0.5)

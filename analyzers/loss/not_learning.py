@@ -313,6 +313,20 @@ class NotLearning:
             details={
                 "at_chance": float(at_chance),
                 "level": shape.last,
-                "thrown": float(np.nanmax(curve.y[:5])) / guess if guess else 0.0,
+                "thrown": _thrown(view, guess) if guess else 0.0,
             },
         )
+
+
+def _thrown(view: RunView, guess: float) -> float:
+    """Times the guess that the first values were, of any training loss that ends as the guess.
+
+    A mean over the first epoch keeps what single steps, logged now and then, do not show.
+    """
+    highest = 0.0
+    for curve in view.curves("train/loss"):
+        means = curve.bins[2]
+        first = curve.y[:5][np.isfinite(curve.y[:5])]
+        if len(first) and abs(float(np.median(means[-3:])) - guess) < 0.1 * guess:
+            highest = max(highest, float(np.max(first)) / guess)
+    return highest

@@ -234,3 +234,24 @@ def test_a_high_accuracy_at_a_fitting_loss_is_not_stuck() -> None:
     # The share of the largest class, and an accuracy that says little, do not excuse it.
     assert "plateau" in alarms(f"{course} ; val_acc: 0.9*40")
     assert "plateau" in alarms(f"{course} ; val_acc: 0.6~0.01*40")
+
+
+def test_blocks_that_come_again_point_at_the_order_of_the_data() -> None:
+    validation = "val/loss: 1.387~0.0005*20 ; val_acc: 0.25*20"
+    ordered = "(1.44~0.01*3 1.25~0.01*3 1.37~0.01*3 1.47~0.01*3 )*20"
+    assert causes(f"train/loss: {ordered} ; {validation}")[0] == "sequential_training"
+    shuffled = causes(f"train/loss: 1.39~0.09*240 ; {validation}")
+    assert shuffled[0] == "corrupt_labels"
+    assert "sequential_training" not in shuffled
+
+
+def test_the_mean_of_the_first_epoch_shows_that_the_first_steps_broke_it() -> None:
+    lines = []
+    for epoch in range(1, 13):
+        lines += [f"epoch {epoch} step {40 * epoch + s} loss {2.3 + 0.01 * (s % 3)} acc 0.1\n"
+                  for s in range(0, 40, 10)]  # fmt: skip
+        mean = 14399.9 if epoch == 1 else 2.301
+        lines.append(f"epoch {epoch} step {40 * epoch + 39} avg loss {mean} val_acc 0.1\n")
+    told = diagnose(read_log("".join(lines)))
+    assert told.root_causes[0].id == "lr_too_high"
+    assert "unnormalized_inputs" in [cause.id for cause in told.root_causes]
