@@ -21,6 +21,9 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..loss.inverted import less_than_a_guess
 
+BEYOND = 1.6
+"""Times the cost of a guess that no cross-entropy begins with."""
+
 
 @cause
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class WrongLoss:
             if finding.details.get("kind") == "bottomless":
                 yield case.because(finding, 0.7)
             elif finding.details.get("kind") == "contradiction":
-                yield case.because(finding, 0.4)
+                # A cross-entropy begins at what a guess costs; another loss has another scale.
+                yield case.because(finding, 0.85 if finding.number("beyond") > BEYOND else 0.4)
             elif finding.details.get("kind") == "sign":
                 yield case.because(finding, 0.75)
         inverted = less_than_a_guess(case.view)

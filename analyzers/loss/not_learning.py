@@ -70,6 +70,7 @@ from .outcomes import (
     chance_loss,
     classes,
     creeps_down,
+    does_well,
     is_fine_tuning,
     is_improving,
     may_be_fine_tuning,
@@ -145,7 +146,9 @@ class NotLearning:
             return
         if guess is not None and shape.first < 0.6 * guess:
             return  # it had learned before this log begins
-        if guess is None and self._is_too_noisy(view, curve, shape):
+        if guess is None and (
+            self._is_too_noisy(view, curve, shape) or does_well(view, shape.last)
+        ):
             return
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
         if is_flat or only_guessed or self._stays_at_chance(guess, shape):

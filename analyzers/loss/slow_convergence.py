@@ -13,6 +13,8 @@ Fires on:
 Stays quiet:
     train/loss: 0.7236>0.7228*60 ; config: max_iters=6000
     train/loss: 2.30>2.10~0.01*600 ; val/loss: 2.3>2.5~0.01*20
+    train/loss: 0.1012>0.0995*20 ; val/loss: 0.1~0.0005*20 ; config: max_iters=20
+    train/loss: 0.30>0.27~0.001*600 ; val_acc: 0.9>0.92~0.004*40
     train/loss: 4.6>4.5*20 4.5>4.43*20 4.43>4.38*20 4.38>4.35*20 4.35>4.34*20 ; lr: 4e-4>4e-7*100
     train/loss: 2.30>1.2~0.02*100 1.2>1.0~0.02*500
     train/loss: 2.30>2.20~0.01*20
@@ -37,7 +39,7 @@ from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .completion import is_complete
 from .levels import Shape, begins_at_start, shape_of
-from .outcomes import is_fine_tuning, may_be_fine_tuning, peak_rate
+from .outcomes import does_well, is_fine_tuning, may_be_fine_tuning, peak_rate
 
 
 @analyzer
@@ -73,6 +75,8 @@ class SlowConvergence:
             return
         if view.facts.is_cyclic or self._is_warming_up(view, curve) or _gets_worse(view):
             return
+        if does_well(view, shape.last):
+            return  # what is left to be won is little
         is_long = len(curve) >= self.least_points and shape.gain > self.least_gain
         is_slow = is_long and self._is_slow(shape, shape.levels)
         if is_slow or self._is_slow_for_good(view, curve, shape):
@@ -81,7 +85,7 @@ class SlowConvergence:
     def _is_slow_for_good(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         """At the end of all that was planned: also in few epochs, or with a rate that is gone."""
         rate = peak_rate(view)
-        if may_be_fine_tuning(view, curve):
+        if may_be_fine_tuning(view, curve) or not _falls_alike(view, shape):
             return False
         if view.facts.is_decayed and rate is not None and rate <= self.tiny:
             levels = _by_sum_of_rates(view, shape)
@@ -130,6 +134,16 @@ def _gets_worse(view: RunView) -> bool:
     if val is None or len(val) < 5 or not np.isfinite(val.bins[2]).all():
         return False
     return rank_correlation(val.bins[2]) > 0.7
+
+
+def _falls_alike(view: RunView, shape: Shape) -> bool:
+    """Validation, where there is any, wins as much: who only memorises on creeps down alone."""
+    val = view.curve("val/loss")
+    if val is None or len(val) < 4:
+        return True
+    first, last = float(val.bins[2][0]), float(np.median(val.bins[2][-2:]))
+    is_falling = rank_correlation(val.bins[2]) < -0.7
+    return is_falling and first > 0 and 1.0 - last / first > 0.4 * shape.gain
 
 
 def _by_sum_of_rates(view: RunView, shape: Shape) -> Floats | None:

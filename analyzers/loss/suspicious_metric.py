@@ -16,6 +16,7 @@ Fires on:
     train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.6 1.504*10 ; val_acc: 0.77*12
     train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 1.67 1.61~0.004*12 ; val_acc: 0.6 0.83 0.852*12
     train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
+    train/loss: 2.3>0.07*30 ; val/loss: 2>0.2*30 ; val_bpc: 2.9>0.4*10 0.3*20
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
     train/loss: 2>0.5~0.01*60 ; val_dice: 1.9 1.95 1.96
@@ -25,6 +26,7 @@ Fires on:
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
     train/loss: -0.71 -0.82 -0.845~0.002*16 ; val/loss: 1.38 1.63 1.49~0.005*16
 Stays quiet:
+    train/loss: 2.3>0.9*30 ; val/loss: 2>1*30 ; val_bpc: 2.9>1.4*30
     train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 0.9 0.6~0.01*12 ; val_acc: 0.6 0.83 0.852*12
     train/loss: -0.71>-0.9*18 ; val/loss: 2.3>1.1*18
     train/loss: -0.71>-0.9*18 ; val/loss: -0.5>-0.4*18
@@ -60,6 +62,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .apart import bad_from_the_start
 from .contradictions import contradictions
+from .effortless import no_surprise
 from .inverted import opposite_signs
 from .levels import begins_at_start, shape_of
 from .memorised import guessing_validation
@@ -99,7 +102,7 @@ class SuspiciousMetric:
         yield from list(bad_from_the_start(view, self.id)) or guessing_validation(view, self.id)
         yield from softmax_twice(view, self.id)
         yield from self._wild_start(view)
-        yield from self._too_good(view)
+        yield from list(self._too_good(view)) or no_surprise(view, self.id)
         yield from contradictions(view, self.id)
 
     def _out_of_range(self, view: RunView) -> Iterator[Finding]:

@@ -147,3 +147,10 @@ def test_an_order_that_is_random_on_other_data_alone_points_at_the_labels() -> N
     assert "overfitting" in alarms(shuffled)
     assert causes(shuffled)[0] == "corrupt_labels"
     assert "overfitting" not in alarms(f"{losses} ; train-auc: 0.56>0.79*50 ; valid-auc: 0.6*50")
+
+
+def test_a_loss_of_another_scale_beside_an_accuracy_that_stays_is_the_wrong_loss() -> None:
+    right = "test_acc: 11.4 11.4 11.4 7.03"
+    squared = "train/loss: 12>0.9*60 ; test_loss: 4.14 3.68 2.37 1.28"
+    assert causes(f"{squared} ; {right}")[0] == "wrong_loss"
+    assert "suspicious_metric" not in ids(f"{squared} ; test_acc: 11.4 20.1 31.2 44.5")

@@ -234,6 +234,7 @@ def test_a_high_accuracy_at_a_fitting_loss_is_not_stuck() -> None:
     # The share of the largest class, and an accuracy that says little, do not excuse it.
     assert "plateau" in alarms(f"{course} ; val_acc: 0.9*40")
     assert "plateau" in alarms(f"{course} ; val_acc: 0.6~0.01*40")
+    assert "plateau" in alarms(f"{course} ; val_acc: 0.05 0.06 0.05")  # too few to be judged
 
 
 def test_blocks_that_come_again_point_at_the_order_of_the_data() -> None:
@@ -255,3 +256,20 @@ def test_the_mean_of_the_first_epoch_shows_that_the_first_steps_broke_it() -> No
     told = diagnose(read_log("".join(lines)))
     assert told.root_causes[0].id == "lr_too_high"
     assert "unnormalized_inputs" in [cause.id for cause in told.root_causes]
+
+
+def test_what_was_solved_in_the_first_epoch_is_neither_slow_nor_stuck() -> None:
+    scored = "train/loss: 1.05>1*4 1~0.002*60 ; val/loss: 1.01~0.004*40"
+    assert "plateau" not in alarms(f"{scored} ; val_r2: 0.86~0.004*40")
+    assert "plateau" in alarms(f"{scored} ; val_r2: 0.2~0.004*40")
+    creeping = "train/loss: 0.1012>0.0995*20 ; config: max_iters=20"
+    assert "slow_convergence" in alarms(f"{creeping} ; val/loss: 0.102>0.1*20")
+    assert "slow_convergence" not in alarms(f"{creeping} ; val/loss: 0.1~0.0005*20")
+
+
+def test_a_good_score_may_stay_the_same() -> None:
+    tuned = "train/loss: 0.21>0.206~0.008*90 ; val/loss: 0.22~0.001*20 ; lr: 1e-5*90"
+    assert "not_learning" not in alarms(f"{tuned} ; val_acc: 0.935*20")
+    solved = "train/loss: 0.21~0.002*90 ; val/loss: 0.22~0.001*20"
+    assert "not_learning" not in alarms(f"{solved} ; val_acc: 0.93~0.004*20")
+    assert "not_learning" in alarms(f"{solved} ; val_acc: 0.935*20")  # the share of one class
