@@ -35,6 +35,7 @@ from .levels import Shape, begins_at_start, goes_on_falling, is_too_coarse, shap
 from .outcomes import (
     accuracy,
     binned_fraction,
+    chance_loss,
     creeps_down,
     does_well,
     is_fine_tuning,
@@ -121,7 +122,7 @@ class Plateau:
         since, fall = float(shape.starts[flat]), shape.first - shape.last
         if self._has_become_right(view) or goes_on_falling(curve, since, fall):
             return False
-        if does_well(view, shape.last):
+        if does_well(view, shape.last) or self._may_be_solved(view, curve):
             return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:
@@ -131,6 +132,14 @@ class Plateau:
         if view.curve("val/loss") is None and (len(curve) < 100 or flat > 0.1 * len(shape.levels)):
             return False  # nothing else confirms it
         return share > self.stuck_at_once and from_start and self._validation_is_flat(view)
+
+    @staticmethod
+    def _may_be_solved(view: RunView, curve: Curve) -> bool:
+        """Epochs of a loss whose floor nobody knows: most may have been won within the first."""
+        if curve.axis_name != "epoch" or chance_loss(view) is not None:
+            return False
+        roles = ("train/accuracy", "val/accuracy", "score", "val/score")
+        return all(view.curve(role) is None for role in roles)
 
     @staticmethod
     def _has_become_right(view: RunView) -> bool:

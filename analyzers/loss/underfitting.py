@@ -33,7 +33,14 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import begins_at_start, is_warming_up, shape_of
-from .outcomes import accuracy, binned_fraction, chance_loss, classes, is_fine_tuning
+from .outcomes import (
+    accuracy,
+    binned_fraction,
+    chance_loss,
+    classes,
+    is_fine_tuning,
+    may_be_fine_tuning,
+)
 
 
 @analyzer
@@ -110,7 +117,9 @@ class Underfitting:
         shape = shape_of(loss) if loss is not None else None
         if loss is None or val is None or right is None or shape is None:
             return
-        if not view.facts.is_monotone or view.facts.is_cyclic or is_fine_tuning(view):
+        if not view.facts.is_monotone or view.facts.is_cyclic:
+            return
+        if is_fine_tuning(view) or may_be_fine_tuning(view, loss):
             return
         if min(len(loss), len(val), len(right)) < self.least_epochs or not begins_at_start(loss):
             return

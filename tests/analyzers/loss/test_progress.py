@@ -273,3 +273,12 @@ def test_a_good_score_may_stay_the_same() -> None:
     solved = "train/loss: 0.21~0.002*90 ; val/loss: 0.22~0.001*20"
     assert "not_learning" not in alarms(f"{solved} ; val_acc: 0.93~0.004*20")
     assert "not_learning" in alarms(f"{solved} ; val_acc: 0.935*20")  # the share of one class
+
+
+def test_epochs_of_a_loss_without_a_known_floor_are_not_called_stuck() -> None:
+    levels = [208.0, 204.0, 201.0, *(200.0 + 0.3 * (n % 3) for n in range(27))]
+    lines = [f"epoch {n} train_loss {at:.2f} val_loss {at + 2:.2f}" for n, at in enumerate(levels)]
+    assert not any(f.is_alarm for f in diagnose(read_log("\n".join(lines) + "\n")).findings)
+    right = [f"{line} val_acc {0.3 + 0.01 * (n % 4):.2f}" for n, line in enumerate(lines)]
+    told = diagnose(read_log("\n".join(right) + "\n")).findings
+    assert "plateau" in {finding.id for finding in told if finding.is_alarm}
