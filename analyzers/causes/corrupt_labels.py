@@ -31,7 +31,9 @@ from ..core.rates import (
 )
 from ..core.registry import cause
 from ..gradients.shares import measured
+from ..loss.ordered import same_blocks
 from ..loss.outcomes import unlearned
+from ..loss.unmoved import hardly_moved
 
 
 @cause
@@ -59,6 +61,9 @@ class CorruptLabels:
         flat = case.get("not_learning")
         if flat is not None and flat.number("random"):
             return  # an agent has no labels
+        if flat is not None and flat.number("above"):
+            # Labels that say nothing are soon guessed at; who errs by far more began so.
+            yield case.because(flat, -0.6)
         if flat is not None:
             yield case.because(flat, 0.4 if flat.number("at_chance") else 0.3)
             for more in flat.evidence[1:]:
@@ -103,6 +108,14 @@ class CorruptLabels:
         if creeping is not None and flat is not None:
             # What is learned holds on other data: the labels do say something.
             yield Clue(-0.6, creeping)
+        unmoved = hardly_moved(case.view)
+        if unmoved is not None and flat is not None:
+            # What wrong labels teach would change the answers, if for nothing.
+            yield Clue(-0.4, unmoved)
+        blocks = same_blocks(case.view)
+        if blocks is not None and flat is not None:
+            # Labels without sense have no blocks.
+            yield Clue(-0.5, blocks)
         thrown = thrown_to_a_guess(case)
         if thrown is not None:
             yield case.because(thrown, -0.5)

@@ -27,6 +27,8 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..core.shifts import shifted_gradients
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
+from ..loss.inverted import less_than_a_guess
+from ..loss.memorised import memorises
 from ..loss.ordered import one_class_batches
 
 
@@ -57,13 +59,18 @@ class DataPipelineChange:
             if finding.details.get("kind") == "validation":
                 yield case.because(finding, 0.6)
                 yield Clue(0.3, finding.evidence[1], "training")
+        inverted = less_than_a_guess(case.view)
+        if inverted is not None:
+            # What is only seen in another way is guessed at, and not missed on purpose.
+            yield Clue(-0.5, inverted)
         ordered = one_class_batches(case.view)
         stuck = case.get("not_learning")
         if ordered is not None and stuck is not None:
             # Sorted by class, each batch undoes what the one before taught.
             yield Clue(0.7, ordered)
             yield case.because(stuck, 0.3)
-        gap = early_gap(case)
+        # What is learned by heart before the first evaluation leaves a gap there, too.
+        gap = None if memorises(case.view) else early_gap(case)
         if gap is not None and gap.value > 2.0 and case.has("overfitting"):
             yield Clue(0.55, gap.evidence)
             yield case.because(case.all("overfitting")[0], 0.3)

@@ -17,6 +17,7 @@ from ..core.cause import Clue, Fix
 from ..core.clues import gradient_at, jump_of_training_near
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..loss.inverted import less_than_a_guess
 
 
 @cause
@@ -44,6 +45,10 @@ class DistributionShift:
             jump = jump_of_training_near(case, finding.first_step)
             if jump is not None:
                 yield Clue(0.4, jump)
+        inverted = less_than_a_guess(case.view)
+        if inverted is not None:
+            # What is only seen in another way is guessed at, and not missed on purpose.
+            yield Clue(-0.5, inverted)
         shifted = case.get("loss_divergence", "loss_spike")
         sudden = gradient_at(case, shifted.first_step) if shifted is not None else None
         if shifted is not None and sudden is not None and sudden.value < 2.0:

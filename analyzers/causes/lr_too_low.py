@@ -21,6 +21,7 @@ from ..core.fixes import learning_rate_of, shown
 from ..core.rates import creeping_validation
 from ..core.registry import cause
 from ..gradients.shares import measured
+from ..loss.unmoved import hardly_moved
 
 
 @cause
@@ -49,6 +50,10 @@ class LearningRateTooLow:
         creeping = creeping_validation(case)
         if creeping is not None and case.has("not_learning"):
             yield Clue(0.4, creeping)
+        unmoved = hardly_moved(case.view)
+        if unmoved is not None and case.has("not_learning"):
+            # A model that changes at all gives other answers now and then.
+            yield Clue(0.5, unmoved)
         for finding in case.all("update_ratio"):
             if finding.details.get("kind") == "small":
                 yield case.because(finding, 0.5)

@@ -19,6 +19,7 @@ from ..core.clues import early_gap, jump_of_training_near, restart_near
 from ..core.finding import Basis
 from ..core.registry import cause
 from ..loss.levels import first_level
+from ..loss.memorised import memorises
 
 ABSURD = 4.0
 """Times the first training loss that validation does not reach by memorising alone."""
@@ -42,7 +43,8 @@ class Overcapacity:
         train = case.view.curve("train/loss")
         if train is not None and len(found.evidence) > 1:
             yield Clue(0.45, found.evidence[1], "training")
-        gap = early_gap(case)
+        # What is learned by heart before the first evaluation leaves a gap there, too.
+        gap = None if memorises(case.view) else early_gap(case)
         if gap is not None and gap.value > 2.0:
             yield Clue(-0.5, gap.evidence)
         if found.number("guessed"):

@@ -68,6 +68,10 @@ class PoorInitialisation:
         for finding in case.all("suspicious_metric"):
             if finding.details.get("kind") == "wild_start":
                 yield case.because(finding, 0.45)
+        for finding in case.all("not_learning"):
+            if finding.number("above"):
+                # Sure of wrong answers from the first step to the last.
+                yield case.because(finding, 0.6)
         faint = case.get("vanishing_gradients")
         if faint is not None and faint.number("at_first"):
             # Too weak from the very first step, and getting better: what it began with.

@@ -21,6 +21,7 @@ from ..core.clues import is_slow_swing
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
+from ..loss.ordered import same_blocks
 
 
 @cause
@@ -33,6 +34,7 @@ class SequentialTraining:
         "forgetting",
         "oscillating_loss",
         "loss_spike",
+        "not_learning",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -57,6 +59,11 @@ class SequentialTraining:
             period = swing.number("period")
             if epoch and any(abs(period * k - epoch) < 0.06 * epoch for k in (1, 2, 3, 5, 10)):
                 yield Clue(0.6, swing.evidence[0], "epoch")
+        blocks = same_blocks(case.view)
+        if blocks is not None and case.has("not_learning"):
+            # Each block undoes what the one before taught, in every epoch anew.
+            yield Clue(0.75, blocks)
+            yield case.because(case.all("not_learning")[0], 0.2)
         shuffle = case.setting("shuffle")
         if shuffle is not None and shuffle.text in ("false", "0", "no"):
             yield Clue(0.7, shuffle.evidence)

@@ -21,6 +21,9 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..loss.outcomes import chance_loss
 
+HUGE = 100.0
+"""Times a guess among the first values, which the scale of the inputs explains best."""
+
 
 @cause
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,12 @@ class UnnormalizedInputs:
                 yield Clue(0.4, loss.evidence(0, None, f"{loss.y[0]:.4g}, guessing is {guess:.4g}"))
             elif ratio < 1.3:
                 yield Clue(-0.3, loss.evidence(0))
+        for finding in case.all("not_learning"):
+            if finding.number("above"):
+                yield case.because(finding, 0.35)
+            elif finding.number("at_chance") and finding.number("thrown") > HUGE:
+                # Steps that are too large begin at a guess; inputs of another scale do not.
+                yield case.because(finding, 0.3)
         norm = case.view.curve("grad_norm")
         if norm is not None and len(norm) >= 4:
             first = norm.y[:5][np.isfinite(norm.y[:5])]

@@ -19,6 +19,10 @@ from ..core.cause import Clue, Fix
 from ..core.clues import climbs_from_the_start
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..loss.inverted import less_than_a_guess
+
+BEYOND = 1.6
+"""Times the cost of a guess that no cross-entropy begins with."""
 
 
 @cause
@@ -29,6 +33,7 @@ class WrongLoss:
     id: ClassVar[str] = "wrong_loss"
     explains: ClassVar[tuple[str, ...]] = (
         "suspicious_metric",
+        "overfitting",
         "plateau",
         "not_learning",
         "underfitting",
@@ -59,7 +64,15 @@ class WrongLoss:
             if finding.details.get("kind") == "bottomless":
                 yield case.because(finding, 0.7)
             elif finding.details.get("kind") == "contradiction":
-                yield case.because(finding, 0.4)
+                # A cross-entropy begins at what a guess costs; another loss has another scale.
+                yield case.because(finding, 0.85 if finding.number("beyond") > BEYOND else 0.4)
+            elif finding.details.get("kind") == "sign":
+                yield case.because(finding, 0.75)
+        inverted = less_than_a_guess(case.view)
+        if inverted is not None and case.has("suspicious_metric", "overfitting"):
+            # To be right less often than by chance one has to know what is right.
+            yield Clue(0.75, inverted)
+            yield Clue(0.3, case.all("suspicious_metric", "overfitting")[0].evidence[0])
         for finding in case.all("not_learning"):
             if finding.number("worse"):
                 yield case.because(finding, 0.5)
@@ -76,13 +89,13 @@ class WrongLoss:
         )
         if odd is not None:
             return f"softmax is applied twice: the loss cannot fall below {odd.number('floor'):.4g}"
-        if climbs_from_the_start(case) is not None:
+        if _is_climbed(case):
             return "the loss is climbed, not descended: its sign or that of the update is wrong"
         return "the loss function does not fit the output layer or the shape of the targets"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
         """Sign, logits, hand check, shapes."""
-        if climbs_from_the_start(case) is not None:
+        if _is_climbed(case):
             yield Fix(
                 addresses=self.id,
                 change="check the sign of the loss and of the update",
@@ -125,3 +138,10 @@ class WrongLoss:
             "the result of overfitting 16 samples: success speaks for labels or data, failure for "
             "the loss or the model"
         )
+
+
+def _is_climbed(case: Case) -> bool:
+    """Something shows that the sign of what is minimised is wrong."""
+    is_opposite = any(f.details.get("kind") == "sign" for f in case.all("suspicious_metric"))
+    is_climbing = climbs_from_the_start(case) is not None
+    return is_opposite or is_climbing or less_than_a_guess(case.view) is not None

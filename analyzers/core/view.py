@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from mltd.runs.event import Event, EventKind
 from mltd.runs.job_word import speaking_job
 from mltd.runs.roles import normalise
@@ -78,6 +80,8 @@ _STAND_INS = {
 }
 """What is minimised where no loss is logged: the error of a regression."""
 _BAR = " (progress)"
+_PERCENT = " (%)"
+_MOST_PERCENT = 100.0
 LEAST_TESTS = 3
 """Tests in one training from which on they are its validation."""
 
@@ -165,6 +169,8 @@ class RunView:
         epochs beside a log by steps): rules compare their places.
         """
         found = [s for s in self._series if s.role == role and len(s)]
+        if role.endswith("/accuracy"):
+            found = [self._as_share(series) for series in found]
         if not found and role in _STAND_INS and not self._has_loss:
             found = [s for s in self._series if s.role == _STAND_INS[role] and len(s)]
         if not role.startswith("val/"):
@@ -177,7 +183,16 @@ class RunView:
         instead = role.replace("val/", "test/", 1)
         # A single test at the end is no validation.
         tests = [s for s in self._series if s.role == instead and len(s) >= LEAST_TESTS]
+        if role.endswith("/accuracy"):
+            tests = [self._as_share(series) for series in tests]
         return [s for s in tests if axis is None or s.axis_name == axis] or found or tests
+
+    def _as_share(self, series: Series) -> Series:
+        """`Accuracy: 239/400 (60%)` counts first: the share in parentheses is the accuracy."""
+        if float(np.nanmax(series.values, initial=0.0)) <= _MOST_PERCENT:
+            return series
+        named = (s for s in self._series if s.name == f"{series.name}{_PERCENT}" and len(s))
+        return next(named, series)
 
     @property
     def _has_loss(self) -> bool:

@@ -9,11 +9,13 @@ Why it matters: a ReLU that is never active gets no gradient and never comes bac
     network learns alone, or only the last bias learns.
 Fires on:
     dead_relu_fraction: 1*10 ; train/loss: 2.3~0.01*100
+    dead: 1*100 ; train/loss: 1.79~0.01*100
     zero_grad_frac: 0.3>0.95*30 0.97~0.005*70 ; train/loss: 2.3~0.01*100
     act_zero: 1*60 ; train/loss: 37>0.09*20 0.085~0.004*40
     dead_frac: 0.3~0.02*50 1*50 ; train/loss: 2.6>1~0.05*50 3.5~0.1*50
     probe act_dead/relu2: 0.1*5 1*15 ; probe act_dead/relu1: 0.1*20 ; train/loss: 2.3~0.01*100
 Stays quiet:
+    dead: 3*100 ; train/loss: 1.79~0.01*100
     probe act_dead/relu2: 0.4*20 ; probe act_zero/relu2: 0.6*20 ; train/loss: 2.3>0.4~0.02*100
     act_zero: 0.9995~0.0001*60 ; train/loss: 37>0.09*20 0.085~0.004*40
     zero_grad_frac: 0.5~0.03*100 ; train/loss: 2.3>0.4~0.02*100

@@ -14,6 +14,7 @@ Fires on:
     val/loss: 2.302513*8 ; train/loss: 2.3~0.02*200
     update_ratio: 0*50 ; train/loss: 2.3~0.02*50 ; lr: 0.001
     log: ValueError: optimizer got an empty parameter list
+    gradnorm_0.weight: 0*80 ; gradnorm_7.weight: 0.3~0.02*80 ; train/loss: 1.38>1.3~0.01*80
     grad/fc1: 0.2~0.02*40 0*40 ; grad/fc3: 0.3~0.02*80 ; train/loss: 0.7>0.2~0.01*40 0.69~0.01*40
     wnorm_fc2: 4.57985*60 ; wnorm_fc1: 9>11*60 ; train/loss: 2.3>1~0.02*60
 Stays quiet:

@@ -23,7 +23,7 @@ def _set(words: str) -> frozenset[str]:
 _LIGHTNING_NORM = re.compile(r"grad_(?:\d(?:\.\d)?|inf)_norm", re.IGNORECASE)
 _ADDED = re.compile(r"(?: #\d+| \(\w+\)| \[[^\]]*\])+$")
 """What tells equal names apart where they collide."""
-_GRADIENT = frozenset({"grad", "grads", "gradient", "gradients", "gnorm"})
+_GRADIENT = _set("grad grads gradient gradients gnorm gradnorm gradnorms")
 _WEIGHT = _set("weight weights param params parameter parameters wnorm pnorm")
 _PLAIN = _set(
     "norm norms l2 total global overall all train training tr mean avg average median abs rms max "
@@ -42,7 +42,10 @@ _NETWORKS = _set(
     "network agent"
 )
 """Whole networks of one training: not layers of one."""
-_SIZES = ("norm", "norms", "l2", "gnorm", "wnorm", "pnorm", "rms", "abs", "max", "std")
+_SIZES = (
+    "norm", "norms", "l2", "gnorm", "gradnorm", "gradnorms", "wnorm", "pnorm", "rms", "abs", "max",
+    "std",
+)  # fmt: skip
 _SIDE = frozenset({"bias", "ln", "layernorm", "bn", "batchnorm", "ln1", "ln2", "bn1", "bn2"})
 _EARLY = re.compile(r"^(?:w[tp]e|tok|pos|embed\w*|stem|input|in|backbone|features|conv1|encoder)$")
 _LATE = re.compile(r"^(?:head|heads|classifier|output|out|logits|decoder|lm|last|final|top)$")

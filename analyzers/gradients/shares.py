@@ -18,7 +18,7 @@ _PART = r"(?:frac\w*|share|ratio|pct|percent\w*|rate|proportion|sparsity)"
 _NAMES = {
     "dead_units": re.compile(
         rf"\b(?:dead|inactive|dormant)\b.*\b(?:{_PART}|relus?|units?|neurons?|act\w*)\b|"
-        rf"\b{_PART}\b.*\b(?:dead|dormant|inactive)\b"
+        rf"\b{_PART}\b.*\b(?:dead|dormant|inactive)\b|^(?:dead|dormant)$"
     ),
     "zero_gradients": re.compile(
         rf"\bzeros?\b.*\bgrad\w*\b.*\b{_PART}\b|\bgrad\w*\b.*\bzeros?\b.*\b{_PART}\b|"

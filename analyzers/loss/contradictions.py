@@ -59,7 +59,10 @@ def contradictions(view: RunView, identity: str) -> Iterator[Finding]:
                 loss.evidence(0, len(loss) - 1),
             ),
             first_step=right.step(0),
-            details={"kind": "range" if over else "contradiction"},
+            details={
+                "kind": "range" if over else "contradiction",
+                "beyond": pair.cost[0] / max(_surprise(pair.hits[0]), 1e-12),
+            },
         )
         return
 
@@ -78,11 +81,12 @@ def _pair(view: RunView, split: str) -> _Pair | None:
 
 
 def _ends(means: Floats) -> tuple[float, float] | None:
-    """Levels of the first and of the last fifth."""
+    """Levels of the first and of the last fifth; of a handful, each counts."""
     if len(means) < _LEAST or not np.isfinite(means).all():
         return None
     few = len(means) // 5
-    first, last = means[: max(1, few)], means[-max(2, few) :]
+    least = 2 if len(means) >= 2 * _LEAST else 1
+    first, last = means[: max(1, few)], means[-max(least, few) :]
     return float(np.median(first)), float(np.median(last))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mltd.runs.harvest import Floats
+from mltd.runs.roles import normalise
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
@@ -49,7 +50,9 @@ def was_never_right(view: RunView, val_loss: Curve | None) -> bool:
 def began_together(train: Curve, val: Curve) -> bool:
     """The first evaluation was as good as training was then, and each later one is worse.
 
-    What reaches a model in another way does so from the first evaluation on.
+    What reaches a model in another way does so from the first evaluation on. Where that came after
+    much was learned, or is what a guess costs, it may be a little further off: a model that learns
+    by heart is not better on other data.
     """
     at = int(np.searchsorted(train.x, val.step(0), side="right"))
     is_coarse = train.spacing > val.spacing / 4
@@ -59,8 +62,26 @@ def began_together(train: Curve, val: Curve) -> bool:
     values = val.bins[2]
     is_rising = rank_correlation(values) > 0.8 and float(values[-1]) > 1.25 * float(values[0])
     # Only what is known by heart is memorised.
-    is_known = float(np.median(train.bins[2][-3:])) < 0.1 * float(np.max(train.y[:3]))
-    return is_rising and is_known and float(values[0]) < 1.2 * float(np.median(near))
+    began = float(np.max(train.y[:3]))
+    known = float(np.median(train.bins[2][-3:])) / began if began > 0 else 1.0
+    first, then = float(values[0]), float(np.median(near))
+    if first < 1.2 * then:
+        return is_rising and known < 0.1
+    if first < 1.6 * then and _is_a_guess(first):
+        return is_rising and known < 0.1
+    is_late = float(near[-1]) < 0.5 * began
+    return is_rising and known < 0.03 and is_late and first < 1.2 * began
+
+
+def memorises(view: RunView) -> bool:
+    """The same of the run's own losses."""
+    train, val = view.curve("train/loss"), view.curve("val/loss")
+    return train is not None and val is not None and began_together(train, val)
+
+
+def _is_a_guess(loss: float) -> bool:
+    """The loss of a guess among a few classes: there are too many to tell from other losses."""
+    return any(abs(loss / math.log(classes) - 1.0) < 0.02 for classes in range(2, 6))
 
 
 def guessing_validation(view: RunView, identity: str) -> Iterator[Finding]:
@@ -92,6 +113,52 @@ def guessing_validation(view: RunView, identity: str) -> Iterator[Finding]:
         first_step=val.step(0),
         details={"kind": "validation"},
     )
+
+
+_RANKED = frozenset({"auc", "auroc", "rocauc"})
+_AT_RANDOM = 0.55
+"""Order that a model puts samples in, where half are right by chance."""
+
+
+def ranks_at_random(view: RunView, identity: str) -> Iterator[Finding]:
+    """Training is put in order ever better, other data never better than by chance."""
+    for val in view.all_curves():
+        role, words = val.series.role or "", set(normalise(val.name).split())
+        if role.rpartition("/")[0] not in ("val", "test") or not words & _RANKED:
+            continue
+        train = _of_training(view, words)
+        if train is None or min(len(val), len(train)) < _LEAST or not begins_at_start(val):
+            continue
+        measured, fitted = val.bins[2], train.bins[2]
+        if not np.isfinite(measured).all() or not np.isfinite(fitted).all():
+            continue
+        level = _end(measured)
+        is_random = level > 0.4 and float(np.max(measured)) < _AT_RANDOM
+        if not is_random or _end(fitted) < level + _APART or _end(fitted) > 1.0:
+            continue
+        yield Finding(
+            id=identity,
+            title=f"{val.name} is {level:.3g} and was never above {np.max(measured):.3g} in "
+            f"{len(val)} evaluations while {train.name} reached {_end(fitted):.3g}: what is "
+            "learned holds for no other data",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.85),
+            basis=Basis.OBSERVATION,
+            evidence=(val.evidence(0, len(val) - 1), train.evidence(0, len(train) - 1)),
+            first_step=val.step(0),
+            details={"guessed": 1.0, "gap": _end(fitted) - level},
+        )
+        return
+
+
+def _of_training(view: RunView, words: set[str]) -> Curve | None:
+    """The measure of training that a measure of validation belongs to."""
+    for curve in view.all_curves():
+        mine = set(normalise(curve.name).split())
+        is_other = (curve.series.role or "").startswith(("val/", "test/"))
+        if not is_other and mine & _RANKED and len(mine ^ words) <= 2:
+            return curve
+    return None
 
 
 def _both(view: RunView) -> tuple[tuple[Curve, Floats], tuple[Curve, Floats]] | None:

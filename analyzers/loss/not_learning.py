@@ -5,8 +5,11 @@ What it sees: after enough steps, the last windows within three percent of the f
     meant to fall, and logs that begin in the middle of a training are left alone. A few epochs are
     enough where loss and accuracy are those of a guess among the same number of classes, also
     after a wild beginning. A regression whose R2 stays at 0 foretells the mean. A loss that moves
-    little at a small rate may be that of tuned weights, and is information. An agent that earns
-    less than at first, or whose actions stay random, has not learned either.
+    little at a small rate may be that of tuned weights, and is information, unless all that is
+    measured on validation stays the same to the last digit. A classifier that gives every sample
+    the same answer, or whose loss falls from many times that of a guess while it is right as
+    seldom as at first, has learned nothing; nor has an agent that earns less than at first, or
+    whose actions stay random.
 Why it matters: the gradient does not reach the parameters, or there is nothing to learn in what
     the model is shown; more steps will not help.
 Fires on:
@@ -18,7 +21,13 @@ Fires on:
     exploration_rate: 1>0.9*10 0.9*40 ; reward: 17~2*50
     reward: -0.3>-1*10 -1~0.02*40
     reward: 0*60 ; entropy: 1.38>1.32*60
+    train/loss: 1.61>1.57*90 ; val/loss: 1.61>1.57*20 ; val_dice: 0.194*20 ; lr: 1e-5*90
+    train/loss: 1.33 1.07~0.01*40 ; val/loss: 1.05~0.003*12 ; val_acc: (0.43 0.39 0.39)*4
+    train/loss: 15.6>11.5~0.3*22 ; train/accuracy: 0.1~0.01*22 ; val/accuracy: 0.11~0.01*22
+    train/loss: 1.792*15 ; val/loss: 1.792*15 ; acc: 0.17~0.005*15 ; config: steps=15
 Stays quiet:
+    train/loss: 1.07~0.01*40 ; val/loss: 1.07>1.01*12 ; val_acc: 0.43 0.42 0.42 0.43 0.44 0.43*7
+    train/loss: 15.6>4~0.3*22 ; train/accuracy: 0.1>0.3~0.01*22 ; val/accuracy: 0.11>0.3~0.01*22
     exploration_rate: 1>0.55*50 ; reward: 17>30~2*50
     train/loss: 1.8~0.12*80 ; lr: 0.0001*80
     train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 2e-5*240
@@ -43,6 +52,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .completion import is_complete
 from .explained import explains_nothing
 from .exploring import still_exploring
 from .guessing import Guessing, guessing, never_hit
@@ -61,12 +71,14 @@ from .outcomes import (
     chance_loss,
     classes,
     creeps_down,
+    does_well,
     is_fine_tuning,
     is_improving,
     may_be_fine_tuning,
     peak_rate,
 )
 from .rewardless import never_rewarded
+from .unmoved import constant_outcomes, one_answer, worse_than_a_guess
 
 
 @analyzer
@@ -94,7 +106,11 @@ class NotLearning:
         yield from still_exploring(view, self.id)
         yield from never_rewarded(view, self.id)
         yield from self._worse_than_at_first(view)
-        yield from list(self._by_loss(view)) or explains_nothing(view, self.id)
+        found = list(self._by_loss(view))
+        if not any(finding.is_alarm for finding in found):
+            surer = (explains_nothing, one_answer, worse_than_a_guess)
+            found = next((told for see in surer if (told := list(see(view, self.id)))), found)
+        yield from found
 
     def _by_loss(self, view: RunView) -> Iterator[Finding]:
         """A loss that is where it began, or where a guess is."""
@@ -121,18 +137,27 @@ class NotLearning:
         )
         if is_improving(view) and not only_guessed:
             return
-        if not self._had_its_chance(view, curve, self.least_seen if seen else self.least_points):
+        # A run that made all its steps as a guess, and was evaluated again and again, is no test.
+        is_result = (
+            seen is not None
+            and len(curve) >= self.least_points
+            and self._validation_is_flat(view)
+            and is_complete(view, curve)
+        )
+        least = self.least_seen if seen else self.least_points
+        if not self._had_its_chance(view, curve, least, is_result=is_result):
             return
         if guess is not None and shape.first < 0.6 * guess:
             return  # it had learned before this log begins
-        if guess is None and self._is_too_noisy(view, curve, shape):
+        if guess is None and (
+            self._is_too_noisy(view, curve, shape) or does_well(view, shape.last)
+        ):
             return
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
         if is_flat or only_guessed or self._stays_at_chance(guess, shape):
+            is_tuned = may_be_fine_tuning(view, curve) and constant_outcomes(view) is None
             is_normal = guess is None and (
-                may_be_fine_tuning(view, curve)
-                or creeps_down(view, shape)
-                or goes_on_falling(curve)
+                is_tuned or creeps_down(view, shape) or goes_on_falling(curve)
             )
             severity = Severity.INFO if is_normal else Severity.CRITICAL
             yield self._report(view, curve, shape, guess, seen, severity)
@@ -212,13 +237,13 @@ class NotLearning:
             details={"random": 1.0, "worse": 1.0},
         )
 
-    def _had_its_chance(self, view: RunView, curve: Curve, least: int) -> bool:
+    def _had_its_chance(self, view: RunView, curve: Curve, least: int, *, is_result: bool) -> bool:
         _, ends, _, _, _, counts = curve.bins
         # Values that are not finite are no chance to learn, however many there are.
         if int(counts.sum()) < least or not begins_at_start(curve):
             return False
         steps = float(ends[counts > 0][-1] - curve.x[0])
-        if curve.axis_name == "step" and steps < self.least_steps:
+        if curve.axis_name == "step" and steps < self.least_steps and not is_result:
             return False
         if is_warming_up(view, curve):
             return False
@@ -294,6 +319,20 @@ class NotLearning:
             details={
                 "at_chance": float(at_chance),
                 "level": shape.last,
-                "thrown": float(np.nanmax(curve.y[:5])) / guess if guess else 0.0,
+                "thrown": _thrown(view, guess) if guess else 0.0,
             },
         )
+
+
+def _thrown(view: RunView, guess: float) -> float:
+    """Times the guess that the first values were, of any training loss that ends as the guess.
+
+    A mean over the first epoch keeps what single steps, logged now and then, do not show.
+    """
+    highest = 0.0
+    for curve in view.curves("train/loss"):
+        means = curve.bins[2]
+        first = curve.y[:5][np.isfinite(curve.y[:5])]
+        if len(first) and abs(float(np.median(means[-3:])) - guess) < 0.1 * guess:
+            highest = max(highest, float(np.max(first)) / guess)
+    return highest

@@ -118,6 +118,38 @@ def creeps_down(view: RunView, shape: Shape) -> bool:
     return rank_correlation(val.bins[2]) < -0.8
 
 
+_WELL = 0.8
+_SAME_ANSWER = 3
+"""Values that the share of one class and its neighbours take; who tells samples apart has more."""
+
+
+def does_well(view: RunView, loss: float) -> bool:
+    """True if most answers are right, by an accuracy that varies, at a loss that fits it."""
+    measured = [curve for split in ("val", "train") if (curve := accuracy(view, split)) is not None]
+    is_judged = False
+    for curve in measured:
+        later = binned_fraction(curve)[len(curve.bins[2]) // 2 :]
+        if len(later) < 4 or not np.isfinite(later).all():
+            continue
+        hits, is_judged = float(np.median(later)), True
+        # What is right so often costs this much at most, unless the output layer is wrong.
+        fits = loss <= 3.0 * (1.0 - hits) + 0.3
+        if hits < _WELL or not fits or len(np.unique(later)) <= _SAME_ANSWER:
+            return False
+    return is_judged or (not measured and _scores_well(view))
+
+
+def _scores_well(view: RunView) -> bool:
+    """The same by a score that is 1 at best: an area, an overlap, a share that is explained."""
+    for role in ("val/score", "score"):
+        for curve in view.curves(role):
+            later = curve.bins[2][len(curve.bins[2]) // 2 :]
+            is_share = float(np.nanmax(curve.bins[4], initial=0.0)) <= 1.0
+            if is_share and len(later) >= 4 and float(np.nanmedian(later)) >= _WELL:
+                return len(np.unique(later)) > _SAME_ANSWER
+    return False
+
+
 def unlearned(view: RunView) -> Evidence | None:
     """A loss that had come clearly below that of a guess, and is back at it: it had learned."""
     loss, guess = view.curve("train/loss"), chance_loss(view)

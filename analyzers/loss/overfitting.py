@@ -4,13 +4,16 @@ What it sees: a validation loss at least a tenth above its minimum, the minimum 
     evaluations ago, the rise larger than the usual jitter between evaluations, and a training
     loss clearly lower than at that minimum. A single worse evaluation means nothing. While the
     accuracy does not suffer it is information, unless the training set is known by heart and the
-    validation set far from it, or validation was never better than a guess.
+    validation set far from it, or validation was never better than a guess. By an area under the
+    curve: one of validation that never leaves the half of a guess, while that of training rises.
 Why it matters: from the minimum on, training makes the model worse on data it has not seen.
 Fires on:
     train/loss: 2>0.1~0.01*400 ; val/loss: 2 1.5 1.2 1.1 1.15 1.25 1.4 1.6 1.8 2.0
     train/accuracy: 0.5>1.0*20 ; val/accuracy: 0.5 0.7 0.8 0.78 0.75 0.72 0.70 0.68 0.66 0.65
     train/loss: 1.6>1.2*10 ; val/loss: 1.61>1.97*10 ; train_acc: 0.19>0.5*10 ; val_acc: 0.19*10
+    train/loss: 0.69>0.62*50 ; val/loss: 0.7>0.71*50 ; auc: 0.56>0.79*50 ; val_auc: 0.49~0.01*50
 Stays quiet:
+    train/loss: 0.69>0.62*50 ; val/loss: 0.7>0.68*50 ; auc: 0.56>0.79*50 ; val_auc: 0.49>0.63*50
     train/loss: 2>0.5~0.01*400 ; val/loss: 2 1.5 1.2 1.0 0.95 0.97 0.9 0.92 0.88 0.9
     train/loss: 2>0.9~0.01*400 ; val/loss: 2 1.5 1.2 1.1 1.0 1.02 1.04
 Try next: use the checkpoint of the minimum; more data or augmentation; weight decay or dropout; a
@@ -33,7 +36,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import first_level, level_at
-from .memorised import has_memorised, was_never_right
+from .memorised import has_memorised, ranks_at_random, was_never_right
 from .outcomes import as_fraction
 
 
@@ -59,12 +62,14 @@ class Overfitting:
         if not view.facts.is_monotone:
             return
         loss, val_loss = view.curve("train/loss"), view.curve("val/loss")
+        found: list[Finding] = []
         if loss is not None and val_loss is not None and len(val_loss) >= self.least_evaluations:
-            yield from self._by_loss(view, loss, val_loss)
-            return
-        right, val_right = view.curve("train/accuracy"), view.curve("val/accuracy")
-        if right is not None and val_right is not None:
-            yield from self._by_accuracy(right, val_right)
+            found = list(self._by_loss(view, loss, val_loss))
+        else:
+            right, val_right = view.curve("train/accuracy"), view.curve("val/accuracy")
+            if right is not None and val_right is not None:
+                found = list(self._by_accuracy(right, val_right))
+        yield from found or ranks_at_random(view, self.id)
 
     def _by_loss(self, view: RunView, train: Curve, val: Curve) -> Iterator[Finding]:
         values = val.y

@@ -4,7 +4,8 @@ What it sees: no slope beyond chance since some step, for at least two fifths of
     loss below half of its first value, or the learning rate decayed, that is convergence and only
     information. Stuck means: high, at a full learning rate, or at the exact floor that a wrong
     output layer leaves, and no line through all points falls; or with an error rate that is still
-    that of no answer at all when the rate has decayed.
+    that of no answer at all when the rate has decayed. A loss that is low for an accuracy that is
+    high has converged, however little it fell: a convex problem is solved within an epoch.
 Why it matters: stuck, the remaining compute is wasted; converged, it could be saved.
 Fires on:
     train/loss: 2.3>1.9~0.01*60 1.9~0.01*600
@@ -34,7 +35,9 @@ from .levels import Shape, begins_at_start, goes_on_falling, is_too_coarse, shap
 from .outcomes import (
     accuracy,
     binned_fraction,
+    chance_loss,
     creeps_down,
+    does_well,
     is_fine_tuning,
     is_improving,
     may_be_fine_tuning,
@@ -119,6 +122,8 @@ class Plateau:
         since, fall = float(shape.starts[flat]), shape.first - shape.last
         if self._has_become_right(view) or goes_on_falling(curve, since, fall):
             return False
+        if does_well(view, shape.last) or self._may_be_solved(view, curve):
+            return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:
             if view.facts.is_decayed and (not from_start or not self._validation_is_flat(view)):
@@ -127,6 +132,14 @@ class Plateau:
         if view.curve("val/loss") is None and (len(curve) < 100 or flat > 0.1 * len(shape.levels)):
             return False  # nothing else confirms it
         return share > self.stuck_at_once and from_start and self._validation_is_flat(view)
+
+    @staticmethod
+    def _may_be_solved(view: RunView, curve: Curve) -> bool:
+        """Epochs of a loss whose floor nobody knows: most may have been won within the first."""
+        if curve.axis_name != "epoch" or chance_loss(view) is not None:
+            return False
+        roles = ("train/accuracy", "val/accuracy", "score", "val/score")
+        return all(view.curve(role) is None for role in roles)
 
     @staticmethod
     def _has_become_right(view: RunView) -> bool:

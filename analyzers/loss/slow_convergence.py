@@ -2,10 +2,20 @@
 
 What it sees: a loss that goes down steadily, as fast at the end as at the beginning, and has won
     less than a fifth of its first value. A healthy loss falls fast first and then ever slower.
+    When all is done that was planned, ten epochs and the smallest fall beyond chance are enough;
+    where a tiny rate has decayed, the fall is measured by the sum of the rates. A validation that
+    gets worse meanwhile shows that it is no lack of speed.
 Why it matters: the same compute at another step size would be much further.
 Fires on:
     train/loss: 2.30>2.10~0.01*600
+    train/loss: 0.7236>0.7228*60 ; config: max_iters=60
+    train/loss: 4.6>4.5*20 4.5>4.43*20 4.43>4.38*20 4.38>4.35*20 4.35>4.34*20 ; lr: 4e-6>4e-9*100
 Stays quiet:
+    train/loss: 0.7236>0.7228*60 ; config: max_iters=6000
+    train/loss: 2.30>2.10~0.01*600 ; val/loss: 2.3>2.5~0.01*20
+    train/loss: 0.1012>0.0995*20 ; val/loss: 0.1~0.0005*20 ; config: max_iters=20
+    train/loss: 0.30>0.27~0.001*600 ; val_acc: 0.9>0.92~0.004*40
+    train/loss: 4.6>4.5*20 4.5>4.43*20 4.43>4.38*20 4.38>4.35*20 4.35>4.34*20 ; lr: 4e-4>4e-7*100
     train/loss: 2.30>1.2~0.02*100 1.2>1.0~0.02*500
     train/loss: 2.30>2.20~0.01*20
 Try next: ten times the learning rate for 200 steps; the slope should be five times as steep.
@@ -19,13 +29,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from ..resources.trends import rank_correlation
+from .completion import is_complete
 from .levels import Shape, begins_at_start, shape_of
-from .outcomes import is_fine_tuning
+from .outcomes import does_well, is_fine_tuning, may_be_fine_tuning, peak_rate
 
 
 @analyzer
@@ -37,7 +51,12 @@ class SlowConvergence:
     roles: ClassVar[tuple[str, ...]] = ("train/loss",)
     events: ClassVar[tuple[str, ...]] = ()
     least_points: int = 30
+    least_epochs: int = 10
+    """Points that are enough when all planned steps are done."""
     most_gain: float = 0.20
+    least_gain: float = 0.003
+    tiny: float = 1e-5
+    """Peak rate that hardly any optimizer gets far with."""
     straight: float = 0.55
     """Share of the first half's fall that the second half must add."""
 
@@ -48,24 +67,37 @@ class SlowConvergence:
             curve is None
             or curve.is_interleaved
             or not view.facts.is_monotone
-            or len(curve) < self.least_points
+            or len(curve) < self.least_epochs
         ):
             return
         shape = shape_of(curve)
         if shape is None or not begins_at_start(curve) or is_fine_tuning(view):
             return
-        if view.facts.is_cyclic or self._is_warming_up(view, curve):
+        if view.facts.is_cyclic or self._is_warming_up(view, curve) or _gets_worse(view):
             return
-        if self._is_slow(shape):
+        if does_well(view, shape.last):
+            return  # what is left to be won is little
+        is_long = len(curve) >= self.least_points and shape.gain > self.least_gain
+        is_slow = is_long and self._is_slow(shape, shape.levels)
+        if is_slow or self._is_slow_for_good(view, curve, shape):
             yield self._report(view, curve, shape)
+
+    def _is_slow_for_good(self, view: RunView, curve: Curve, shape: Shape) -> bool:
+        """At the end of all that was planned: also in few epochs, or with a rate that is gone."""
+        rate = peak_rate(view)
+        if may_be_fine_tuning(view, curve) or not _falls_alike(view, shape):
+            return False
+        if view.facts.is_decayed and rate is not None and rate <= self.tiny:
+            levels = _by_sum_of_rates(view, shape)
+            return levels is not None and self._is_slow(shape, levels)
+        return is_complete(view, curve) and self._is_slow(shape, shape.levels)
 
     def _is_warming_up(self, view: RunView, curve: Curve) -> bool:
         warm = view.facts.warmup_until
         return warm is not None and warm > 0.3 * float(curve.x[-1])
 
-    def _is_slow(self, shape: Shape) -> bool:
-        levels = shape.levels
-        if len(levels) < 8 or not 0.003 < shape.gain < self.most_gain:
+    def _is_slow(self, shape: Shape, levels: Floats) -> bool:
+        if len(levels) < 8 or not 0.0 < shape.gain < self.most_gain:
             return False
         quarter = max(2, len(levels) // 6)
         start = float(np.median(levels[:quarter]))
@@ -94,3 +126,33 @@ class SlowConvergence:
             first_step=curve.step(0),
             details={"gain": shape.gain},
         )
+
+
+def _gets_worse(view: RunView) -> bool:
+    """Validation rises while training falls: what is learned holds for no other data."""
+    val = view.curve("val/loss")
+    if val is None or len(val) < 5 or not np.isfinite(val.bins[2]).all():
+        return False
+    return rank_correlation(val.bins[2]) > 0.7
+
+
+def _falls_alike(view: RunView, shape: Shape) -> bool:
+    """Validation, where there is any, wins as much: who only memorises on creeps down alone."""
+    val = view.curve("val/loss")
+    if val is None or len(val) < 4:
+        return True
+    first, last = float(val.bins[2][0]), float(np.median(val.bins[2][-2:]))
+    is_falling = rank_correlation(val.bins[2]) < -0.7
+    return is_falling and first > 0 and 1.0 - last / first > 0.4 * shape.gain
+
+
+def _by_sum_of_rates(view: RunView, shape: Shape) -> Floats | None:
+    """The levels at equal distances on the way that all rates together make."""
+    rate = view.curve("lr")
+    if rate is None or len(rate) < 8 or not np.isfinite(rate.bins[2]).all():
+        return None
+    rates = np.interp(shape.starts, rate.bins[0], rate.bins[2])
+    way = np.concatenate([[0.0], np.cumsum(rates)[:-1]])
+    if way[-1] <= 0:
+        return None
+    return np.interp(np.linspace(0.0, way[-1], len(way)), way, shape.levels)

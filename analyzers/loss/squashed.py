@@ -19,6 +19,9 @@ _LEAST = 4
 _RIGHT = 0.6
 """Accuracy from which on a plain cross-entropy is far lower."""
 _NEAR = 0.03
+_AT_ONCE = 0.02
+_MOST_CLASSES = 20
+"""More are too close to each other to be told apart by a loss."""
 
 
 def softmax_twice(view: RunView, identity: str) -> Iterator[Finding]:
@@ -26,6 +29,8 @@ def softmax_twice(view: RunView, identity: str) -> Iterator[Finding]:
     known = classes(view) or _classes_by_start(view)
     found = list(_at_the_floor(view, known, identity)) if known is not None else []
     found = found or list(_too_right(view, identity))
+    # Where the first accuracy comes after an epoch, the first loss alone says how many there are.
+    known = known or _classes_by_first_loss(view)
     if not found and known is not None:
         found = list(_by_their_sum(view, known, identity))
     yield from found
@@ -162,6 +167,18 @@ def _classes_by_start(view: RunView) -> float | None:
         return None
     scale = 100.0 if float(np.nanmax(right.bins[4], initial=0.0)) > 1.5 else 1.0
     return float(nearest) if right.y[0] / scale < 4.0 / nearest else None
+
+
+def _classes_by_first_loss(view: RunView) -> float | None:
+    """The very first batch costs what a guess among a few classes does, almost exactly."""
+    loss = view.curve("train/loss")
+    if loss is None or len(loss) < 8 or not begins_at_start(loss):
+        return None
+    first = float(loss.y[0])
+    if not 1.0 < first < math.log(_MOST_CLASSES):
+        return None
+    nearest = round(math.exp(first))
+    return float(nearest) if abs(first - math.log(nearest)) < _AT_ONCE else None
 
 
 def _end(values: Floats) -> float:

@@ -5,7 +5,8 @@ What it sees: accuracies outside of their range, perplexities below 1, negative 
     last digit in every evaluation while the loss moves; a validation loss many times the training
     loss from the first evaluation on; a classification loss that stops exactly at the floor of a
     softmax applied twice; text that is foretold without error early on, or a first loss above
-    that of any guess; an accuracy that does not move while its own loss is nearly gone.
+    that of any guess; an accuracy that does not move while its own loss is nearly gone; a training
+    loss below 0 beside a validation loss above 0 that only got worse.
 Why it matters: decisions rest on these numbers; a wrong one hides what the model really does.
 Fires on:
     train/loss: 2>0.5~0.01*200 ; val/accuracy: 1.7 1.8 1.9 2.1 2.2 ; train/accuracy: 0.5 0.6 0.7
@@ -13,7 +14,9 @@ Fires on:
     train/loss: 2.3>1.48*200 1.465*200 ; accuracy: 0.2>0.99*40 ; config: num_classes=10
     train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
     train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.6 1.504*10 ; val_acc: 0.77*12
+    train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 1.67 1.61~0.004*12 ; val_acc: 0.6 0.83 0.852*12
     train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
+    train/loss: 2.3>0.07*30 ; val/loss: 2>0.2*30 ; val_bpc: 2.9>0.4*10 0.3*20
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
     train/loss: -70 -4e3 -2e5 -5e6 -9e7 -6e8 -1e9 -2e9 -2.9e9
     train/loss: 2>0.5~0.01*60 ; val_dice: 1.9 1.95 1.96
@@ -21,7 +24,12 @@ Fires on:
     train/loss: 1.4>0.01*13 ; train/accuracy: 0.25*13 ; val/loss: 1.2>0.02*13
     train/loss: 1.1>0.6*10 ; train_acc: 0.5>0.7*10 ; val/loss: 1.5~0.1*10 ; val_acc: 0.24~0.02*10
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
+    train/loss: -0.71 -0.82 -0.845~0.002*16 ; val/loss: 1.38 1.63 1.49~0.005*16
 Stays quiet:
+    train/loss: 2.3>0.9*30 ; val/loss: 2>1*30 ; val_bpc: 2.9>1.4*30
+    train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 0.9 0.6~0.01*12 ; val_acc: 0.6 0.83 0.852*12
+    train/loss: -0.71>-0.9*18 ; val/loss: 2.3>1.1*18
+    train/loss: -0.71>-0.9*18 ; val/loss: -0.5>-0.4*18
     train/loss: 2>1.1~0.01*60 ; map: 0*20 ; accuracy: 0.1>0.3*20
     train/loss: 2.08>0.9*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.1 0.85*10 ; val_acc: 0.77*12
     train/loss: 6.9>6.2~0.01*60 ; accuracy: 0.1>1.4~0.02*60
@@ -54,6 +62,8 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from .apart import bad_from_the_start
 from .contradictions import contradictions
+from .effortless import no_surprise
+from .inverted import opposite_signs
 from .levels import begins_at_start, shape_of
 from .memorised import guessing_validation
 from .outcomes import chance_loss
@@ -88,10 +98,11 @@ class SuspiciousMetric:
         yield from self._out_of_range(view)
         yield from self._never_right(view)
         yield from self._bottomless(view)
+        yield from opposite_signs(view, self.id)
         yield from list(bad_from_the_start(view, self.id)) or guessing_validation(view, self.id)
         yield from softmax_twice(view, self.id)
         yield from self._wild_start(view)
-        yield from self._too_good(view)
+        yield from list(self._too_good(view)) or no_surprise(view, self.id)
         yield from contradictions(view, self.id)
 
     def _out_of_range(self, view: RunView) -> Iterator[Finding]:

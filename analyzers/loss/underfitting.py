@@ -3,12 +3,16 @@
 What it sees: a training accuracy that has been flat for at least the last two fifths of the run,
     well below what the task allows, with a validation accuracy as low and a learning rate that
     has not decayed. From losses alone this cannot be told from noise in the data, so without an
-    accuracy it is never more than information.
+    accuracy it is never more than information. Among a few classes a validation accuracy near that
+    of a guess is enough, where both losses have levelled out together.
 Why it matters: more steps, and more regularisation, will not help; the model, its features or the
     labels limit it.
 Fires on:
     train/accuracy: 0.1>0.42*9 0.42*30 ; val/accuracy: 0.1>0.41*9 0.41*30 ; config: classes=9
+    train/loss: 2.38 2.18>1.92*8 1.9~0.005*9 ; val/loss: 2.23>1.89*18 ; val_acc: 0.17>0.24*18
 Stays quiet:
+    train/loss: 2.38>1.9*18 ; val/loss: 2.23>1.89*18 ; val_acc: 0.17>0.24*18
+    train/loss: 4.5 3>2.7*8 2.65~0.005*9 ; val/loss: 3.3>2.7*18 ; val_acc: 0.2>0.29*18
     train/loss: 2.3>0.2~0.01*400 ; train/accuracy: 0.1>0.95*40 ; val/accuracy: 0.1>0.94*40
 Try next: overfit 1,000 samples with a model twice as wide; if that works the capacity is the
     limit, if not look at labels and features.
@@ -16,6 +20,7 @@ Try next: overfit 1,000 samples with a model twice as wide; if that works the ca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -28,7 +33,14 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .levels import begins_at_start, is_warming_up, shape_of
-from .outcomes import binned_fraction, chance_loss, classes
+from .outcomes import (
+    accuracy,
+    binned_fraction,
+    chance_loss,
+    classes,
+    is_fine_tuning,
+    may_be_fine_tuning,
+)
 
 
 @analyzer
@@ -51,12 +63,15 @@ class Underfitting:
     near_guess: float = 0.6
     """Share of the loss of guessing above which a complete run has learned too little."""
     most_classes: float = 200.0
+    few_classes: float = 16.0
+    seldom: float = 0.3
+    least_epochs: int = 12
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge by accuracies."""
         train, val = view.curve("train/accuracy"), view.curve("val/accuracy")
         if train is None or val is None:
-            yield from self._by_loss(view)
+            yield from list(self._by_loss(view)) or self._by_validation(view)
             return
         if len(val) < 5 or not view.facts.is_monotone:
             return
@@ -94,6 +109,48 @@ class Underfitting:
             evidence=(train.evidence(since, len(train) - 1), val.evidence(len(val) - 1)),
             first_step=None if flat is None else train.step(since),
             details={"accuracy": fitted, "validation": now},
+        )
+
+    def _by_validation(self, view: RunView) -> Iterator[Finding]:
+        """A classifier of a few classes whose losses level out together, hardly below a guess."""
+        loss, val, right = view.curve("train/loss"), view.curve("val/loss"), accuracy(view, "val")
+        shape = shape_of(loss) if loss is not None else None
+        if loss is None or val is None or right is None or shape is None:
+            return
+        if not view.facts.is_monotone or view.facts.is_cyclic:
+            return
+        if is_fine_tuning(view) or may_be_fine_tuning(view, loss):
+            return
+        if min(len(loss), len(val), len(right)) < self.least_epochs or not begins_at_start(loss):
+            return
+        hits, costs = binned_fraction(right), val.bins[2]
+        if not np.isfinite(hits).all() or not np.isfinite(costs).all():
+            return
+        began, reached = max(shape.first, float(costs[0])), float(np.median(hits[-3:]))
+        # Among more classes, or tokens, being right seldom is no shame.
+        if not 1.3 < began < math.log(self.few_classes) or is_warming_up(view, loss):
+            return
+        measured = float(np.median(costs[-3:]))
+        is_low = reached < 3.0 * math.exp(-began) and reached < self.seldom
+        is_shared = abs(measured - shape.last) < 0.1 * abs(shape.last)
+        third = max(2, len(shape.levels) // 3)
+        late = float(shape.levels[-third] - np.median(shape.levels[-2:]))
+        is_level = shape.fall > 0 and late < 0.15 * shape.fall
+        if not (is_low and is_shared and is_level and shape.last > 0.7 * began):
+            return
+        yield Finding(
+            id=self.id,
+            title=f"{loss.name} levels out at {shape.last:.4g} and {val.name} at {measured:.4g} "
+            f"after {began:.4g}, with {right.name} at {reached:.3g}: both stay bad together",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.RESEARCH, 0.65),
+            basis=Basis.RESEARCH,
+            evidence=(
+                loss.evidence(0, len(loss) - 1),
+                right.evidence(0, len(right) - 1),
+                val.evidence(len(val) - 1),
+            ),
+            details={"level": shape.last},
         )
 
     def _by_loss(self, view: RunView) -> Iterator[Finding]:

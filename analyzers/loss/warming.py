@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mltd.runs.state import RunState
-
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.view import RunView
+from .completion import is_complete
 from .levels import begins_at_start, shape_of
 
-_LEAST = 16
+_LEAST = 8
 _WON = 0.05
 """Share of the first loss; who wins more has a rate that is high enough."""
 
@@ -23,7 +22,7 @@ def never_arrived(view: RunView, rate: Curve, identity: str) -> Iterator[Finding
     """A rate that rises evenly from next to nothing to the last planned step, for nothing."""
     loss = view.curve("train/loss")
     shape = shape_of(loss) if loss is not None else None
-    if loss is None or shape is None or len(rate) < _LEAST or not _is_complete(view, rate):
+    if loss is None or shape is None or len(rate) < _LEAST or not is_complete(view, rate):
         return
     rates = rate.bins[2]
     if not begins_at_start(rate) or not view.facts.is_monotone or rates[-1] <= 0:
@@ -49,11 +48,3 @@ def never_arrived(view: RunView, rate: Curve, identity: str) -> Iterator[Finding
         first_step=rate.step(0),
         details={"kind": "warming"},
     )
-
-
-def _is_complete(view: RunView, rate: Curve) -> bool:
-    """The run has made all the steps that it meant to make."""
-    planned = view.planned_steps
-    if planned is not None and rate.axis_name == "step":
-        return float(rate.x[-1]) >= 0.95 * planned
-    return planned is None and view.state is RunState.FINISHED

@@ -60,3 +60,13 @@ def test_the_error_of_a_regression_stands_in_for_a_loss_that_is_not_logged() -> 
     beside = view_of({"loss": values, "rmse": values, "eval-rmse": values})
     assert [curve.name for curve in beside.curves("train/loss")] == ["loss"]
     assert beside.curve("val/loss") is None
+
+
+def test_an_accuracy_that_counts_gives_way_to_its_percentage() -> None:
+    counted = {"test_accuracy": [239.0, 332.0, 340.0], "test_accuracy (%)": [60.0, 83.0, 85.0]}
+    chosen = view_of({"loss": [3.0, 2.0, 1.0], **counted}).curve("val/accuracy")
+    assert chosen is not None
+    assert chosen.name == "test_accuracy (%)"
+    alone = view_of({"test_accuracy": counted["test_accuracy"]}).curve("val/accuracy")
+    assert alone is not None
+    assert alone.name == "test_accuracy"

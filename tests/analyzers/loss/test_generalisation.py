@@ -131,3 +131,34 @@ def test_an_accuracy_of_several_per_cent_cannot_go_with_a_loss_of_nothing() -> N
     # In percent, of answers of many parts, with a loss for each part.
     parts = "val/loss: 2>0.6*10 0.6*10 ; train/loss: 2.3>0.6~0.01*200"
     assert "suspicious_metric" not in alarms(f"val_acc: 1.5>8.07*20 ; {parts}")
+
+
+def test_who_is_right_less_often_than_by_chance_was_taught_the_opposite() -> None:
+    losses = "train/loss: 0.69>0.15*60 ; val/loss: 0.69>4*20"
+    assert causes(f"{losses} ; HR@10: 0.04 0.01 0*18")[0] == "wrong_loss"
+    assert "wrong_loss" not in causes(f"{losses} ; HR@10: 0.04 0.06 0.05 0.04*17")[:1]
+
+
+def test_what_is_learned_by_heart_from_a_guess_on_is_no_other_way_of_the_data() -> None:
+    boosted = "train/loss: 0.53>0.1*20 0.1>1e-4*40 ; val/loss: 0.686>2.1*60"
+    assert causes(boosted)[0] == "overcapacity"
+    assert "suspicious_metric" not in alarms(boosted)
+    # Far above a guess from the first evaluation on, nothing was learned by heart yet.
+    assert causes("train/loss: 0.53>0.1*20 0.1>1e-4*40 ; val/loss: 2 2.6 3>4*58")[0] == (
+        "data_pipeline_change"
+    )
+
+
+def test_an_order_that_is_random_on_other_data_alone_points_at_the_labels() -> None:
+    losses = "train/loss: 0.69>0.62*50 ; val/loss: 0.7>0.71*50"
+    shuffled = f"{losses} ; train-auc: 0.56>0.79*50 ; valid-auc: 0.49~0.01*50"
+    assert "overfitting" in alarms(shuffled)
+    assert causes(shuffled)[0] == "corrupt_labels"
+    assert "overfitting" not in alarms(f"{losses} ; train-auc: 0.56>0.79*50 ; valid-auc: 0.6*50")
+
+
+def test_a_loss_of_another_scale_beside_an_accuracy_that_stays_is_the_wrong_loss() -> None:
+    right = "test_acc: 11.4 11.4 11.4 7.03"
+    squared = "train/loss: 12>0.9*60 ; test_loss: 4.14 3.68 2.37 1.28"
+    assert causes(f"{squared} ; {right}")[0] == "wrong_loss"
+    assert "suspicious_metric" not in ids(f"{squared} ; test_acc: 11.4 20.1 31.2 44.5")

@@ -162,3 +162,123 @@ def test_batches_of_one_class_do_not_hide_that_validation_is_guessed() -> None:
     assert "not_learning" in alarms(ordered)
     assert "not_learning" in alarms(f"{ordered} ; config: num_classes=8")
     assert causes(ordered)[0] == "data_pipeline_change"
+
+
+def test_a_constant_score_shows_that_nothing_is_tuned() -> None:
+    course = "train/loss: 1.61>1.57*90 ; val/loss: 1.61>1.57*20 ; lr: 1e-5*90"
+    assert "not_learning" in alarms(f"{course} ; val_dice: 0.194*20 ; val_iou: 0.118*20")
+    assert "not_learning" not in alarms(f"{course} ; val_dice: 0.194*9 0.196*11 ; val_iou: 0.1*20")
+    assert "not_learning" not in alarms(f"{course} ; val_f1: 0.9*20")  # too few digits to tell
+    assert "not_learning" not in alarms(course)
+
+
+def test_one_answer_for_all_samples_is_told_from_coarse_digits_and_from_a_good_model() -> None:
+    course = "train/loss: 1.33 1.07~0.01*40 ; val/loss: 1.05~0.003*12"
+    finding = found(f"{course} ; val_acc: (0.43 0.39 0.39)*4", "not_learning")
+    assert "0.39 or 0.43" in finding.title
+    for accuracy in ("(0.43 0.42 0.42)*4", "(0.93 0.89 0.89)*4", "(0.43 0.39 0.41 0.42)*3"):
+        assert "not_learning" not in alarms(f"{course} ; val_acc: {accuracy}"), accuracy
+    better = "train/accuracy: 0.4>0.7*20 ; val_acc: (0.43 0.39 0.39)*4"
+    assert "not_learning" not in alarms(f"{course} ; {better}")
+
+
+def test_a_loss_far_above_that_of_a_guess_is_no_progress_while_no_answer_gets_better() -> None:
+    loss, right = "train/loss: 15.6>11.5~0.3*22", "train_acc: 0.1~0.01*22 ; val_acc: 0.11~0.01*22"
+    assert "not_learning" in alarms(f"{loss} ; {right}")
+    assert causes(f"{loss} ; {right}")[0] == "poor_init"
+    # Tokens: a few are frequent, so that a guess is right often and costs much nevertheless.
+    tokens = "train/loss: 4>3.2~0.1*22 ; train_acc: 0.28~0.01*22 ; val_acc: 0.3~0.01*22"
+    assert "not_learning" not in alarms(tokens)
+    assert "not_learning" not in alarms(f"{loss} ; train_acc: 0.1>0.2*22 ; val_acc: 0.1>0.2*22")
+
+
+def test_a_guess_is_a_result_when_all_planned_steps_were_made_and_evaluated() -> None:
+    course = "train/loss: 1.792*15 ; acc: 0.17~0.005*15"
+    assert "not_learning" in alarms(f"{course} ; val/loss: 1.792*15 ; config: max_steps=15")
+    assert "not_learning" not in alarms(f"{course} ; val/loss: 1.792*15 ; config: max_steps=900")
+    assert "not_learning" not in alarms(f"{course} ; config: max_steps=15")
+
+
+def test_answers_that_stay_the_same_speak_for_small_steps_and_not_for_wrong_labels() -> None:
+    loss = "train/loss: 0.6935~0.0005*90 ; val/loss: 0.6933>0.6934*30"
+    assert causes(f"{loss} ; HR@10: 0.0733333*30 ; NDCG@10: 0.0324~0.0001*30")[0] == "lr_too_low"
+    assert causes(f"{loss} ; HR@10: 0.07~0.01*30 ; NDCG@10: 0.032~0.004*30")[0] == "corrupt_labels"
+
+
+def test_a_solver_that_ran_out_of_iterations_is_done() -> None:
+    losses = [f"Iteration {n}, loss = {0.7236 - 1.4e-5 * n:.8f}\n" for n in range(1, 61)]
+    warning = (
+        "/x/sklearn/neural_network/_multilayer_perceptron.py:785: ConvergenceWarning: Stochastic "
+        "Optimizer: Maximum iterations (60) reached and the optimization hasn't converged yet.\n"
+        "  warnings.warn(\n"
+    )
+    done = diagnose(read_log("".join([*losses, warning])))
+    assert "slow_convergence" in {finding.id for finding in done.findings}
+    assert done.root_causes[0].id == "lr_too_low"
+    going_on = diagnose(read_log("".join(losses)))
+    assert "slow_convergence" not in {finding.id for finding in going_on.findings}
+
+
+def test_a_few_epochs_in_a_straight_line_are_slow_only_when_they_are_all() -> None:
+    epochs = [f"epoch {n}/12 train_loss {2.3 - 0.01 * n:.4f}\n" for n in range(1, 13)]
+    assert "slow_convergence" in {f.id for f in diagnose(read_log("".join(epochs))).findings}
+    begun = "".join(epochs).replace("/12", "/90")
+    assert "slow_convergence" not in {f.id for f in diagnose(read_log(begun)).findings}
+
+
+def test_a_high_accuracy_at_a_fitting_loss_is_not_stuck() -> None:
+    course = "train/loss: 0.34>0.3*4 0.293~0.0005*60 ; val/loss: 0.35>0.32*3 0.32~0.004*37"
+    assert found(f"{course} ; val_acc: 0.89>0.92*4 0.917~0.007*36", "plateau").severity is (
+        Severity.INFO
+    )
+    # The share of the largest class, and an accuracy that says little, do not excuse it.
+    assert "plateau" in alarms(f"{course} ; val_acc: 0.9*40")
+    assert "plateau" in alarms(f"{course} ; val_acc: 0.6~0.01*40")
+    assert "plateau" in alarms(f"{course} ; val_acc: 0.05 0.06 0.05")  # too few to be judged
+
+
+def test_blocks_that_come_again_point_at_the_order_of_the_data() -> None:
+    validation = "val/loss: 1.387~0.0005*20 ; val_acc: 0.25*20"
+    ordered = "(1.44~0.01*3 1.25~0.01*3 1.37~0.01*3 1.47~0.01*3 )*20"
+    assert causes(f"train/loss: {ordered} ; {validation}")[0] == "sequential_training"
+    shuffled = causes(f"train/loss: 1.39~0.09*240 ; {validation}")
+    assert shuffled[0] == "corrupt_labels"
+    assert "sequential_training" not in shuffled
+
+
+def test_the_mean_of_the_first_epoch_shows_that_the_first_steps_broke_it() -> None:
+    lines = []
+    for epoch in range(1, 13):
+        lines += [f"epoch {epoch} step {40 * epoch + s} loss {2.3 + 0.01 * (s % 3)} acc 0.1\n"
+                  for s in range(0, 40, 10)]  # fmt: skip
+        mean = 14399.9 if epoch == 1 else 2.301
+        lines.append(f"epoch {epoch} step {40 * epoch + 39} avg loss {mean} val_acc 0.1\n")
+    told = diagnose(read_log("".join(lines)))
+    assert told.root_causes[0].id == "lr_too_high"
+    assert "unnormalized_inputs" in [cause.id for cause in told.root_causes]
+
+
+def test_what_was_solved_in_the_first_epoch_is_neither_slow_nor_stuck() -> None:
+    scored = "train/loss: 1.05>1*4 1~0.002*60 ; val/loss: 1.01~0.004*40"
+    assert "plateau" not in alarms(f"{scored} ; val_r2: 0.86~0.004*40")
+    assert "plateau" in alarms(f"{scored} ; val_r2: 0.2~0.004*40")
+    creeping = "train/loss: 0.1012>0.0995*20 ; config: max_iters=20"
+    assert "slow_convergence" in alarms(f"{creeping} ; val/loss: 0.102>0.1*20")
+    assert "slow_convergence" not in alarms(f"{creeping} ; val/loss: 0.1~0.0005*20")
+
+
+def test_a_good_score_may_stay_the_same() -> None:
+    tuned = "train/loss: 0.21>0.206~0.008*90 ; val/loss: 0.22~0.001*20 ; lr: 1e-5*90"
+    assert "not_learning" not in alarms(f"{tuned} ; val_acc: 0.935*20")
+    solved = "train/loss: 0.21~0.002*90 ; val/loss: 0.22~0.001*20"
+    assert "not_learning" not in alarms(f"{solved} ; val_acc: 0.93~0.004*20")
+    assert "not_learning" in alarms(f"{solved} ; val_acc: 0.935*20")  # the share of one class
+
+
+def test_epochs_of_a_loss_without_a_known_floor_are_not_called_stuck() -> None:
+    levels = [208.0, 204.0, 201.0, *(200.0 + 0.3 * (n % 3) for n in range(27))]
+    lines = [f"epoch {n} train_loss {at:.2f} val_loss {at + 2:.2f}" for n, at in enumerate(levels)]
+    assert not any(f.is_alarm for f in diagnose(read_log("\n".join(lines) + "\n")).findings)
+    right = [f"{line} val_acc {0.3 + 0.01 * (n % 4):.2f}" for n, line in enumerate(lines)]
+    told = diagnose(read_log("\n".join(right) + "\n")).findings
+    assert "plateau" in {finding.id for finding in told if finding.is_alarm}
