@@ -24,7 +24,7 @@ Fires on:
     expert_max_share: 0.3 0.8 1*48 ; train/loss: 2.4>0.07~0.01*50
     router_entropy: 1.4 0.4 0.01*48 ; train/loss: 2.4>0.07~0.01*50
     load0: 0*40 ; load1: 1*40 ; load2: 0*40 ; load3: 0*40 ; train/loss: 2.4>0.07~0.01*40
-    expert0_pct: 5*40 ; expert1_pct: 0*40 ; expert2_pct: 95*40 ; train/loss: 2.4>0.07~0.01*40
+    expert0_pct: 2*40 ; expert1_pct: 0*40 ; expert2_pct: 98*40 ; train/loss: 2.4>0.07~0.01*40
     pred_frac_0: 0*12 ; pred_frac_1: 1*12 ; pred_frac_2: 0*12 ; train/loss: 1.1>1~0.01*60
     uniformity: -1.5 -0.5 -0.1 0*40 ; train/loss: 4>3.9*43
     experts_used: 8 4 1*40 ; train/loss: 2.4>0.07~0.01*42
