@@ -33,7 +33,9 @@ _KINDS = (
     (_VARIATIONAL, "a variational objective: the KL term may rise while the model learns"),
 )
 _RAISED = re.compile(r"(?:.* )?(?:elbo|log ?likelihood|ll|log ?prob\w*)(?: (?:mean|avg))?")
-_ESTIMATE = re.compile(r"(?:.* )?(?:q(?:f?[12])?(?: (?:mean|max|avg|values?))?|(?:mean|avg|max) q)")
+_ESTIMATE = re.compile(
+    r"(?:.* )?(?:q(?:f?[12])?(?: (?:mean|max|avg|values?))?|(?:mean|avg|max) q|qmax|qmean)"
+)
 _EXPLORES = re.compile(r"(?:.* )?(?:eps|epsilon|returns?)|r|ret|avg ?\d+")
 """Letters that mean little by themselves; beside an estimate they are those of an agent."""
 _MODEL_WORDS = ("model", "loss", "objective", "algorithm")

@@ -19,7 +19,7 @@ from .levels import begins_at_start, shape_of
 
 _VALUES = re.compile(
     r"(?:.* )?(?:q(?:f?[12])?(?: (?:mean|values?|max|avg|est\w*|pred\w*))*|"
-    r"(?:mean|avg|average|max) (?:q(?:f?[12])?|qf)(?: values?)?|qf (?:mean|values?))"
+    r"(?:mean|avg|average|max) (?:q(?:f?[12])?|qf)(?: values?)?|qf (?:mean|values?)|qmax|qmean)"
 )
 _LOSS_GROWS = 1e3
 _VALUES_GROW = 30.0

@@ -17,7 +17,7 @@ _QUANTISES = re.compile(r"\b(?:vq\w*|codebook|commit(?:ment)?|quanti[sz]\w*|code
 _PERPLEXITY = re.compile(r"(?:.* )?(?:perplexity|ppl|perp)(?: \w+)?")
 _USED = re.compile(
     r"(?:.* )?(?:(?:codes?|codebook|codewords?|vq)(?: \w+)? (?:used|usage|util\w*|active)|"
-    r"(?:used|active|unique|n|num) (?:codes?|codewords?|codebook \w+)|code(?:book)? usage)(?: \w+)?"
+    r"(?:used|active|unique) (?:codes?|codewords?|codebook \w+)|code(?:book)? usage)(?: \w+)?"
 )
 _FEW = 2.0
 """Codes that can tell hardly anything apart, whatever the size of the book."""

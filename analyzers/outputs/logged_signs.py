@@ -32,12 +32,12 @@ _ROUTER_ENTROPY = re.compile(
 )
 _ATTENTION_ENTROPY = re.compile(r"\b(?:attn|attention)\b.*\b(?:entropy|ent|h)\b")
 _REPEATED = re.compile(
-    r"(?:.* )?(?:seq )?(?:rep|repetition|repeat(?:ed|s)?)"
-    r"(?: (?:\d|n|rate|ratio|share|frac|fraction|\dgrams?|ngrams?))*"
+    r"(?:.* )?(?:(?:seq )?(?:rep|repeat(?:ed|s)?)(?: (?:\d|n|rate|ratio|share|frac\w*|\w*grams?))+|"
+    r"repetition(?: (?:\d|n|rate|ratio|share|frac\w*|\w*grams?))*)"
 )
 _DISTINCT = re.compile(r"\b(?:distinct(?: ?\d| n)?|unique (?:tokens?|chars?|ngrams?|pred\w*))\b")
 _SPREAD = re.compile(
-    r"\b(?:emb|embeddings?|features?|repr|representations?|z\d?|latents?|proj(?:ection)?s?)\b.*"
+    r"\b(?:emb|embeddings?|feats?|features?|repr|representations?|z\d?|latents?|proj(?:ection)?s?)\b.*"
     r"\b(?:std|var|variance)\b"
     r"|\bstd\b.*\b(?:emb|embeddings?|features?|z\d?|latents?|proj(?:ection)?s?)\b"
 )

@@ -50,6 +50,8 @@ Stays quiet:
     gpu0_load: 99*40 ; gpu1_load: 0*40 ; gpu2_load: 0*40 ; train/loss: 2.4>0.07~0.01*40
     wer: 1*40 ; train/loss: 8>2~0.01*40
     pred_frac_0: 0.97*12 ; pred_frac_1: 0.02*12 ; pred_frac_2: 0.01*12 ; train/loss: 1>0.1*60
+    expert_dropout: 0.1*60 ; top_share: 0.95*60 ; train/loss: 1>0.1*60
+    repeat: 1*60 ; train/loss: 1>0.1*60
     gate0: 0.5>0.02*40 ; gate1: 0.5>0.98*40 ; train/loss: 1>0.3*40
     elbo: -290>-130*40 ; rec: 280>110*40 ; kl: 4>12*40
     d_ap: 2.1>0.001*8 0.0001*8 ; d_an: 0.9>1.2*16 ; train/loss: 0.9>0.05*16

@@ -19,8 +19,8 @@ from .sign import Sign
 
 _D, _G = r"(?:net ?d|d|disc?(?:riminator)?)", r"(?:net ?g|g|gen(?:erator)?)"
 _LOSS_OF = (
-    r"(?:\w+ )?(?:{0} (?:adv |total )?loss|(?:adv |total )?loss {0}|loss{0}|err ?{0}|{0} err)"
-    r"(?: total)?|net{1}"
+    r"(?:\w+ )?(?:{0} (?:adv |total )?loss|{1}loss|(?:adv |total )?loss {0}|loss{0}|err ?{0}|"
+    r"{0} err)(?: total)?|net{1}"
 )
 _D_LOSS, _G_LOSS = re.compile(_LOSS_OF.format(_D, "d")), re.compile(_LOSS_OF.format(_G, "g"))
 _D_ACCURACY = re.compile(rf"(?:\w+ )?(?:{_D} acc(?:uracy)?|acc(?:uracy)? {_D})(?: fake)?")
@@ -32,13 +32,14 @@ _KL = re.compile(
     r"(?:(?:train|loss|losses|metrics) )*(?:kl|kld|kl z|kl latent)(?: (?:loss|div\w*|term|mean))?"
 )
 _RECONSTRUCTION = re.compile(
-    r"(?:(?:train|loss|losses|metrics) )*(?:rec(?:on\w*)?|reconst?\w*)(?: loss| error| term| nll)?"
+    r"(?:(?:train|loss|losses|metrics) )*(?:rec(?:on\w*)?|reconst?\w*)"
+    r"(?: (?:loss|err(?:or)?|term|nll))?"
 )
 _LIKELIHOOD = re.compile(r"(?:(?:train|loss|losses|metrics) )*(?:bce|nll|mse)(?: loss)?")
 """What a variational model calls its reconstruction; others call many things so."""
 _BOUND = re.compile(r"(?:(?:train|val) )?(?:neg(?:ative)? )?n?elbo(?: loss)?")
 _ENTROPY = re.compile(
-    r"(?:(?:train|policy|pi|actor|action|mean|avg|loss) )*(?:ent|entropy|h)(?: loss)?"
+    r"(?:(?:train|policy|pi|actor|action|mean|avg|loss) )*(?:ent|entropy|h)(?: (?:loss|mean|avg))?"
 )
 
 _ENOUGH_TO_SPREAD = 8

@@ -62,7 +62,7 @@ def starved_experts(view: RunView) -> Iterator[Sign]:
             end = ending(curve, lambda v: v > _ONE_OF_FOUR, 5, _LEAST_SHARE)
         elif _IN_USE.fullmatch(name) and len(curve) and float(np.max(curve.y[:3])) >= _SEVERAL:
             end = ending(curve, lambda v: v <= 1.0, 5, _LEAST_SHARE)
-        elif is_mixture and _LARGEST.fullmatch(name) and not _EXPERT.search(name):
+        elif is_mixture and _LARGEST.fullmatch(name) and not _EXPERT.search(name) and _moves(curve):
             end = ending(curve, lambda v: (v > 0.9) & (v <= 1.001), 5, _LEAST_SHARE)
         if end is not None:
             yield _sign(
@@ -72,6 +72,11 @@ def starved_experts(view: RunView) -> Iterator[Sign]:
                 end.start,
             )
             return
+
+
+def _moves(curve: Curve) -> bool:
+    """What is the same in every record is a setting rather than a measurement."""
+    return float(np.ptp(curve.bins[2])) > 0
 
 
 def _families(view: RunView) -> Iterator[list[Curve]]:
