@@ -147,7 +147,7 @@ def test_8_an_announced_stage_is_a_fact() -> None:
     lines = [f"step {i} loss {2 + i % 3 / 10}\n" for i in range(30)]
     lines.insert(15, "WARNING: curriculum: switching to stage 2\n")
     view = RunView(read_log("".join(lines)))
-    assert [change.step for change in view.facts.changes] == [14]
+    assert [change.step for change in view.facts.changes] == [15]
 
 
 # 9 -- few evaluations ------------------------------------------------------------------------
