@@ -1,0 +1,61 @@
+"""Runs that are logged once per epoch: jumps that anyone sees, and wiggles that are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from mltd.analyzers.diagnosis import diagnose
+from tests.analyzers.made import read_log
+
+_FALLS = (2.2, 1.37, 0.66, 0.44, 0.34, 0.3, 0.28)
+_AGAIN = (1.26, 0.54, 0.38, 0.32, 0.28, 0.25, 0.24)
+
+
+def _log(before: tuple[float, ...], said: str, after: tuple[float, ...], scale: float = 1.0) -> str:
+    lines = [f"Epoch {i + 1}/40 | train_loss {y * scale:.6g}" for i, y in enumerate(before)]
+    later = [
+        f"Epoch {len(before) + i + 1}/40 | train_loss {y * scale:.6g}" for i, y in enumerate(after)
+    ]
+    return "\n".join([*lines, *([said] if said else []), *later]) + "\n"
+
+
+def _alarms(text: str) -> dict[str, float | None]:
+    found = diagnose(read_log(text)).findings
+    return {finding.id: finding.first_step for finding in found if finding.is_alarm}
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+def test_an_epoch_that_takes_back_what_was_won_is_a_spike(scale: float) -> None:
+    assert _alarms(_log(_FALLS, "", _AGAIN, scale)) == {"loss_spike": 8}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        (0.36, 0.27, 0.25, 0.24, 0.23, 0.22),
+        (0.42, 0.26, 0.39, 0.24, 0.37, 0.23),
+        (0.27, 0.25, 0.24, 0.23, 0.22, 0.21),
+    ],
+)
+def test_epochs_that_wiggle_are_none(after: tuple[float, ...]) -> None:
+    assert _alarms(_log(_FALLS, "", after)) == {}
+
+
+def test_a_jump_that_the_log_announces_is_planned() -> None:
+    assert _alarms(_log(_FALLS, "# --- adding task B (replay 50%) ---", _AGAIN)) == {}
+
+
+def test_a_jump_of_epochs_where_a_checkpoint_was_loaded_is_one_of_the_resume() -> None:
+    assert _alarms(_log(_FALLS, "=> loaded checkpoint last.pt (epoch 7)", _AGAIN))[
+        "resume_discontinuity"
+    ] == (8)
+
+
+def test_missing_keys_explain_it() -> None:
+    said = "=> loaded checkpoint last.pt (epoch 7), missing keys: 2, unexpected keys: 2"
+    causes = diagnose(read_log(_log(_FALLS, said, _AGAIN))).root_causes
+    assert causes[0].id == "incompatible_checkpoint"
+    assert "missing keys: 2" in causes[0].issue
+    whole = said.replace("keys: 2", "keys: 0")
+    causes = diagnose(read_log(_log(_FALLS, whole, _AGAIN))).root_causes
+    assert "incompatible_checkpoint" not in [cause.id for cause in causes]
