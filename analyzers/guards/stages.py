@@ -9,12 +9,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from mltd.runs.event import EventKind
-from mltd.runs.harvest import Ints
+from mltd.runs.harvest import Floats, Ints
 from mltd.runs.roles import normalise
 from mltd.runs.series import Series
 
+from ..core.curve import SAMPLE
 from ..core.facts import Change, Facts
 from ..core.finding import Evidence, EvidenceKind
+from ..core.siblings import siblings_of
 from ..core.view import PlacedEvent, RunView
 
 _WORDS = re.compile(
@@ -26,6 +28,8 @@ _WORDS = re.compile(
 )
 MOST = 40
 """A stage has few changes; what changes all the time is a measurement."""
+_LEAST, _BEFORE = 8, 3
+"""Evaluations of a task, and those before it began."""
 _RARE = 8
 """Times fewer points than the loss has: what is logged so seldom is said where it changes."""
 
@@ -46,6 +50,8 @@ def planned_changes(view: RunView, facts: Facts) -> None:
             evidence = _point(series.name, step, quote)
             facts.changes.append(Change(step, f"{series.name} {quote}", evidence))
     facts.changes += _announced(view)
+    if not facts.changes:
+        facts.changes += _begun_tasks(view)
     facts.changes.sort(key=lambda change: change.step)
     if facts.changes:
         facts.notes["stages"] = facts.changes[0].evidence
@@ -83,6 +89,31 @@ def _begins_at(view: RunView, placed: PlacedEvent) -> float | None:
         return placed.event.step
     at = bisect_left(range(len(loss)), placed.event.line, key=loss.line)
     return loss.step(at) if 0 < at < len(loss) else None
+
+
+def _begun_tasks(view: RunView) -> Iterator[Change]:
+    """One of several tasks that nothing was known of is won at once: its data are new."""
+    for curve in view.all_curves():
+        is_share = (curve.series.role or "").endswith("accuracy")
+        if not is_share or not _LEAST <= len(curve) <= SAMPLE or not np.isfinite(curve.y).all():
+            continue
+        at = _won_at_once(curve.y)
+        if at is not None and any(True for _ in siblings_of(view, curve)):
+            step = curve.step(at)
+            quote = f"{curve.y[at - 1]:.3g} -> {curve.y[at]:.3g}"
+            yield Change(step, f"{curve.name} {quote}", curve.evidence(at, None, quote))
+
+
+def _won_at_once(values: Floats) -> int | None:
+    """Where most of what a share ever gains comes within a point, after many without any."""
+    rises = np.diff(values)
+    at = int(np.argmax(rises)) + 1
+    before = values[:at]
+    gained = float(np.median(values[-3:]) - np.median(before))
+    scale = 100.0 if float(values.max()) > 1.5 else 1.0
+    if at < _BEFORE or gained < 0.3 * scale or float(rises[at - 1]) < 0.4 * gained:
+        return None
+    return at if float(np.ptp(before)) < 0.4 * gained else None
 
 
 _ANNOUNCED = re.compile(

@@ -20,6 +20,7 @@ Stays quiet:
     train/loss: 0.5 1.3 1.1~0.3*120
     train/loss: 0.01 0.02>30*80 ; q_mean: 0.1 0.3>90*80 ; reward: -0.5>9*90
     train/loss: 4>1~0.03*300 9 5 3 2 1.2 1~0.03*200
+    train/loss: 1.3 0.36 0.05 0.03 0.02 0.01*10 1.6 0.45 0.27 0.2 0.17 0.15 0.13 0.12 0.11 0.11
 Try next: go back to the checkpoint before the onset; lower the learning rate; look at what
     changed at the onset.
 """
@@ -66,6 +67,8 @@ class LossDivergence:
     """Times the beginning that the end of a loss is whose values go up all along."""
     harder: float = 1.5
     """Times the first loss that a later stage of a curriculum may cost."""
+    left: float = 0.15
+    """Share of a jump, and of what was won, that may be left where a loss has come back."""
     tiny: float = 0.02
     """Below this share of the first level a run has converged: only absolute rises count."""
 
@@ -97,6 +100,8 @@ class LossDivergence:
             return False
         if view.facts.is_cyclic and now < shape.first:
             return False
+        if self._has_come_back(shape, reference, rise):
+            return False
         if len(levels) < 8 or shape.points < FEW:
             return self._rises_over_epochs(levels, shape)
         if self._climbs(curve, shape):
@@ -119,6 +124,11 @@ class LossDivergence:
         later = levels[shape.best_window :]
         enough = min(rise, max(abs(reference), shape.fall))
         return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * enough
+
+    def _has_come_back(self, shape: Shape, reference: float, rise: float) -> bool:
+        """A jump that is nearly over: neither much of it is left, nor much of what was won lost."""
+        peak = float(np.max(shape.levels[shape.best_window :]))
+        return rise < self.left * min(peak - reference, shape.fall)
 
     def _climbs(self, curve: Curve, shape: Shape) -> bool:
         """Thrown about so much that no window is sure, yet ever higher all along."""

@@ -64,9 +64,10 @@ class ResumeDiscontinuity:
         after = curve.y[boundary.at : boundary.at + REACH]
         after = after[np.isfinite(after)]
         if len(before) < ENOUGH and not boundary.is_same_steps:
-            jump = jump_at(curve.y[: boundary.at + REACH], boundary.at, of_fall=self.least_of_fall)
-            if jump is not None:
-                return self._report(curve, boundary, jump.before, jump.after)
+            few = curve.y[: boundary.at + REACH]
+            seen = jump_at(few, boundary.at, of_fall=self.least_of_fall)
+            if seen is not None:
+                return self._report(curve, boundary, seen.before, seen.after)
         if len(before) < 6 or len(after) < 4:
             return None
         few = after[: max(4, min(12, len(after)))]

@@ -59,3 +59,24 @@ def test_missing_keys_explain_it() -> None:
     whole = said.replace("keys: 2", "keys: 0")
     causes = diagnose(read_log(_log(_FALLS, whole, _AGAIN))).root_causes
     assert "incompatible_checkpoint" not in [cause.id for cause in causes]
+
+
+_TASKS = "epoch,tr_loss,acc_A,acc_B\n"
+
+
+def _continual(kept: float) -> str:
+    rows = [f"{i},{1.5 / i:.4f},{96 - 20 / i:.3f},{12 - i % 3}" for i in range(1, 16)]
+    rows += [
+        f"{15 + i},{2.6 / i + 0.05:.4f},{kept - i % 2:.3f},{90 - 40 / i:.3f}" for i in range(1, 16)
+    ]
+    return _TASKS + "\n".join(rows) + "\n"
+
+
+def test_a_task_that_is_lost_where_another_is_won_was_forgotten() -> None:
+    assert _alarms(_continual(10.0)) == {"forgetting": 16}
+    causes = diagnose(read_log(_continual(10.0))).root_causes
+    assert causes[0].id == "sequential_training"
+
+
+def test_a_task_that_is_won_beside_another_explains_the_jump_of_the_loss() -> None:
+    assert _alarms(_continual(95.0)) == {}
