@@ -23,7 +23,7 @@ _WORDS = re.compile(
     r"\b(?:batch size|global batch size|bsz|seq len|seqlen|sequence length|seq length|context "
     r"length|curriculum|stage|phase|task|difficulty|level|severity|eps|epsilon|horizon|resolution|"
     r"image size|mix ratio|mask ratio|num classes|num tasks|n tasks|n classes|max len|max length|"
-    r"img size|crop size|input size|block size|"
+    r"img size|crop size|input size|block size|sparsity|prun\w+|beta|kl weight|teacher forcing\w*|"
     r"tokens per (?:batch|step))\b|^(?:len|length|res)$"
 )
 MOST = 40

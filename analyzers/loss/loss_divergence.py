@@ -5,7 +5,8 @@ What it sees: the loss of the last windows far above the best that it had reache
     alike; a loss that was thrown up by the first steps and never came back to its first value.
     Learning-rate cycles and objectives that are not meant to fall are left alone, but for value
     estimates that grow by orders of magnitude while the reward does not; a rise with a stage that
-    the log announces is information if the loss comes down again.
+    the log announces is information if the loss comes down again, and so is one with a weight or a
+    difficulty that is turned up on purpose if the loss rests where that does.
 Why it matters: every further step makes the model worse than the best checkpoint.
 Fires on:
     train/loss: 4>1~0.03*300 1>3~0.05*150
@@ -14,6 +15,7 @@ Fires on:
     train/loss: 115 490 470 300 280>180~40*80 170~20*30
     train/loss: 0.01 0.02 0.01>4*8 4>3e5*80 ; q_mean: 0.1 0.3 0.5>80*8 80>9e3*80 ; reward: -0.5*90
     train/loss: 3.76 1.9 0.9 0.5 0.3 0.2 0.16 0.19 0.24 0.31
+    train/loss: 38 22 14.7 13.7 14>40*21 ; beta: 0.05>1*10 1*15
 Stays quiet:
     train/loss: 4>1~0.03*300 1~0.03*300
     train/loss: 4>1~0.4*400 1~0.4*200
@@ -45,6 +47,7 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .levels import FEW, Shape, shape_of
+from .reweighted import turned_up
 from .runaway_values import runaway_values
 from .thrown import thrown_at_start
 
@@ -170,7 +173,7 @@ class LossDivergence:
         severity = Severity.CRITICAL if is_worthless else Severity.WARNING
         if change is not None:
             severity = Severity.INFO
-            title += f", where {change.what}, and comes down since"
+            title += f", where {change.what}, and has not risen since"
         raw = 0.93 if shape.points >= FEW else 0.85
         return Finding(
             id=self.id,
@@ -196,11 +199,19 @@ class LossDivergence:
     def _planned(self, view: RunView, curve: Curve, shape: Shape, step: float) -> Change | None:
         """The announced change with which it rose, if what came since the last one is learned.
 
-        Harder data cost more, but hardly more than the first ones did at first, and ever less.
+        Harder data cost more, but hardly more than the first ones did at first, and ever less; the
+        same holds for a part of the objective that counts for more and more.
         """
+        if shape.last > self.harder * max(shape.first, float(curve.y[0])):
+            return None
+        reference = min(shape.best, shape.first)
+        rise = shape.last / reference if reference > 0 else np.inf
+        best = float(shape.starts[shape.best_window])
+        if (turned := turned_up(view, curve, best, rise)) is not None:
+            return turned
         room = 3 * curve.spacing
         change = view.facts.change_near(step, room, room)
-        if change is None or shape.last > self.harder * max(shape.first, float(curve.y[0])):
+        if change is None:
             return None
         last = max(c.step for c in view.facts.changes)
         since = curve.y[int(np.searchsorted(curve.x, last)) :]

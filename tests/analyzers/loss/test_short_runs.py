@@ -7,6 +7,8 @@ import pytest
 from mltd.analyzers.diagnosis import diagnose
 from tests.analyzers.made import read_log
 
+from .judging import alarms
+
 _FALLS = (2.2, 1.37, 0.66, 0.44, 0.34, 0.3, 0.28)
 _AGAIN = (1.26, 0.54, 0.38, 0.32, 0.28, 0.25, 0.24)
 
@@ -80,3 +82,27 @@ def test_a_task_that_is_lost_where_another_is_won_was_forgotten() -> None:
 
 def test_a_task_that_is_won_beside_another_explains_the_jump_of_the_loss() -> None:
     assert _alarms(_continual(95.0)) == {}
+
+
+_RISES = "train/loss: 38 22 14.7 13.7 14>16.5*7 16.4>15.6*14"
+
+
+@pytest.mark.parametrize(
+    "turned", ["beta: 0.05>1*11 1*14", "mask_ratio: 0.1>0.5*11 0.5*14", "tf_ratio: 1>0*11 0*14"]
+)
+def test_a_rise_with_a_setting_that_is_turned_on_purpose_is_planned(turned: str) -> None:
+    assert "loss_divergence" not in alarms(f"{_RISES} ; {turned}")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "beta: 0.05>1*3 1*22",
+        "beta: 1>0.05*25",
+        "beta: (0.1 0.9)*12 1",
+        "gamma: 0.05>1*11 1*14",
+        "kl_weight: 0.98>1*25",
+    ],
+)
+def test_a_setting_that_does_not_fit_the_rise_explains_nothing(other: str) -> None:
+    assert "loss_divergence" in alarms(f"{_RISES} ; {other}")
