@@ -19,6 +19,9 @@ _REINFORCEMENT = re.compile(
     r"ppo|dqn|a2c|sac|td3|reinforce|ep rew mean|ep len mean|episode (?:reward|return|length)|"
     r"reward|clip fraction|explained variance|advantage)\b"
 )
+_EXPLORES = re.compile(r"q|q ?values?|(?:mean|avg|max) q|q (?:mean|avg|max)|eps|epsilon|explor\w*")
+_EARNS = re.compile(r"r|ret|rew|returns?|score|(?:avg|mean|ma)(?: (?:r|ret|rew|score))? ?\d+")
+"""Names that only together say what they are: `eps` and `R`, `Q` and `avg50`."""
 _SELF_SUPERVISED = re.compile(
     r"\b(?:contrastive|nt xent|infonce|simclr|moco|byol|dino|simsiam|barlow)\b"
 )
@@ -43,6 +46,7 @@ def non_monotone(view: RunView, facts: Facts) -> None:
                 series = next(s for s in view.series if s.name == raw)
                 facts.notes.setdefault("objective", view.curve_of(series).remark(facts.objective))
                 break
+    _agents(view, names, facts)
     for meaning in _MODEL_WORDS:
         setting = view.settings.get(meaning)
         if setting is None or not isinstance(setting.value, str):
@@ -54,3 +58,15 @@ def non_monotone(view: RunView, facts: Facts) -> None:
                     facts.objective or f"{setting.path} is {setting.value}: {sentence}"
                 )
                 facts.notes.setdefault("objective", setting.evidence)
+
+
+def _agents(view: RunView, names: list[tuple[str, str]], facts: Facts) -> None:
+    """Logs of agents whose columns have one letter each."""
+    explores = [raw for raw, name in names if _EXPLORES.fullmatch(name)]
+    earns = [raw for raw, name in names if _EARNS.fullmatch(name)]
+    if not explores or not earns:
+        return
+    facts.is_monotone = False
+    facts.objective = facts.objective or f"{earns[0]} and {explores[0]} are logged: {_KINDS[1][1]}"
+    series = next(s for s in view.series if s.name == explores[0])
+    facts.notes.setdefault("objective", view.curve_of(series).remark(facts.objective))

@@ -17,8 +17,10 @@ from ..core.view import RunView
 from .levels import begins_at_start, shape_of
 
 _VALUES = re.compile(
-    r"(?:.* )?(?:q(?:f|1|2)? (?:mean|values?|max|avg)|(?:mean|avg|max) q(?: values?)?|q values?)"
+    r"(?:.* )?(?:q(?:f|1|2)? (?:mean|values?|max|avg)|(?:mean|avg|max) q(?: values?)?|q values?)|q"
 )
+_EARNED = re.compile(r"(?:avg|mean|ma)(?: (?:r|ret|rew|score))? ?\d+|r|ret|rew|score")
+"""What is earned, where no name says reward; means over episodes rather than single ones."""
 _LOSS_GROWS = 1e3
 _VALUES_GROW = 30.0
 _LEAST = 30
@@ -26,7 +28,7 @@ _LEAST = 30
 
 def runaway_values(view: RunView, identity: str) -> Iterator[Finding]:
     """Estimates and their error grow by orders of magnitude while no more is earned."""
-    reward, loss = view.curve("reward"), view.curve("train/loss")
+    reward, loss = _reward(view), view.curve("train/loss")
     found = [c for c in view.all_curves() if _VALUES.fullmatch(normalise(c.name))]
     if reward is None or loss is None or not found:
         return
@@ -57,6 +59,14 @@ def runaway_values(view: RunView, identity: str) -> Iterator[Finding]:
         first_step=loss.step(onset),
         details={"position": onset, "from": error[0], "to": error[1], "kind": "values"},
     )
+
+
+def _reward(view: RunView) -> Curve | None:
+    known = view.curve("reward")
+    if known is not None:
+        return known
+    found = [c for c in view.all_curves() if _EARNED.fullmatch(normalise(c.name))]
+    return max(found, key=lambda curve: len(normalise(curve.name)), default=None)
 
 
 def _growth(curve: Curve) -> tuple[float, float] | None:

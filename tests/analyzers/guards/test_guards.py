@@ -355,3 +355,13 @@ def test_22_a_metric_undefined_at_the_edges_of_epochs_is_no_alarm() -> None:
     accuracy[::50] = np.nan
     run = make_run({"loss": falling(4, 2, 300), "train_accuracy": accuracy.tolist()})
     assert alarms(run) == []
+
+
+def test_10_an_agent_is_known_by_columns_of_one_letter() -> None:
+    grows, same = falling(1, 9, 90, 0.1), noisy(20, 90)
+    for names in (("eps", "R"), ("Q", "avg50"), ("epsilon", "score")):
+        view = view_of({"loss": grows, names[0]: grows, names[1]: same})
+        assert not view.facts.is_monotone
+        assert "reinforcement" in view.facts.objective
+    assert view_of({"loss": grows, "eps": grows}).facts.is_monotone
+    assert view_of({"loss": grows, "r": same}).facts.is_monotone
