@@ -20,6 +20,7 @@ Stays quiet:
     train/loss: 4>1~0.03*300 1~0.03*300
     train/loss: 4>1~0.4*400 1~0.4*200
     train/loss: 0.5 1.3 1.1~0.3*120
+    train/loss: 38 22 14.7 13.7 14>16.5*7 16.4>15.6*14 ; val_loss: 32 23 20 18 17.5>15.5*21
     train/loss: 0.01 0.02>30*80 ; q_mean: 0.1 0.3>90*80 ; reward: -0.5>9*90
     train/loss: 4>1~0.03*300 9 5 3 2 1.2 1~0.03*200
     train/loss: 1.3 0.36 0.05 0.03 0.02 0.01*10 1.6 0.45 0.27 0.2 0.17 0.15 0.13 0.12 0.11 0.11
@@ -70,6 +71,10 @@ class LossDivergence:
     """Times the beginning that the end of a loss is whose values go up all along."""
     harder: float = 1.5
     """Times the first loss that a later stage of a curriculum may cost."""
+    at_once: float = 0.6
+    """Share of a rise that one point brings where it is a jump."""
+    slight: float = 1.3
+    """Times its best that a loss may be while validation gets better: training became harder."""
     left: float = 0.15
     """Share of a jump, and of what was won, that may be left where a loss has come back."""
     tiny: float = 0.02
@@ -104,6 +109,8 @@ class LossDivergence:
         if view.facts.is_cyclic and now < shape.first:
             return False
         if self._has_come_back(shape, reference, rise):
+            return False
+        if now < self.slight * reference and _validation_gains(view, curve, shape):
             return False
         if len(levels) < 8 or shape.points < FEW:
             return self._rises_over_epochs(levels, shape)
@@ -240,7 +247,24 @@ class LossDivergence:
             if after <= excursion.start and stays:
                 onset = min(onset, self._foot(curve, excursion, after))
                 break
-        return self._turn(curve, shape, after, onset)
+        leap = self._leap(curve, reference, rise, onset)
+        return leap if leap is not None else self._turn(curve, shape, after, onset)
+
+    def _leap(self, curve: Curve, reference: float, rise: float, noticed: int) -> int | None:
+        """Where most of the rise comes from one point to the next, soon after it was noticed.
+
+        What lies a little above the best before that is how the loss wanders.
+        """
+        near = curve.y[noticed : noticed + 64]
+        if len(near) < 2 or not np.isfinite(near).all() or rise <= 0:
+            return None
+        moves = np.diff(near)
+        at = int(np.argmax(moves)) + 1
+        is_one = float(moves[at - 1]) >= self.at_once * rise
+        stays = float(np.min(near[at : at + 4])) > reference + 0.5 * rise
+        # What grows by factors is low, too, beside its last step.
+        is_low = float(np.max(near[:at])) < reference + min(0.3 * rise, 0.3 * abs(reference))
+        return noticed + at if is_one and stays and is_low else None
 
     def _turn(self, curve: Curve, shape: Shape, best: int, noticed: int) -> int:
         """What leaves the noise at one point began to rise before it, unless it jumped there."""
@@ -270,6 +294,19 @@ class LossDivergence:
         if curve.y[excursion.start] - excursion.baseline >= 0.6 * reached:
             return excursion.start
         return backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after)
+
+
+def _validation_gains(view: RunView, curve: Curve, shape: Shape) -> bool:
+    """Validation is at its best, and better than when the training loss was at its own."""
+    val = view.curve("val/loss")
+    if val is None or val.axis_name != curve.axis_name or len(val) < 6:
+        return False
+    values = val.y[-4096:]
+    at = int(np.searchsorted(val.x[-4096:], float(shape.starts[shape.best_window]), side="right"))
+    if not 1 <= at <= len(values) - 3 or not np.isfinite(values).all():
+        return False
+    then, now = float(np.median(values[max(0, at - 2) : at + 1])), float(np.median(values[-3:]))
+    return 0 < now < 0.95 * then and now <= 1.02 * float(np.min(values))
 
 
 def _is_apart(levels: Floats, reference: float, now: float) -> bool:
