@@ -15,7 +15,7 @@ _ADVERSARIAL = re.compile(
 )
 _REINFORCEMENT = re.compile(
     r"\b(?:policy (?:gradient )?loss|policy|value loss|actor loss|critic loss|vf loss|pg loss|"
-    r"loss (?:actor|critic|policy|pi|q)|rollout|"
+    r"loss (?:actor|critic|policy|pi|q)|pi loss|clip ?frac|ep ret|rollout|"
     r"ppo|dqn|a2c|sac|td3|reinforce|ep rew mean|ep len mean|episode (?:reward|return|length)|"
     r"reward|clip fraction|explained variance|advantage)\b"
 )

@@ -22,6 +22,8 @@ _FACTOR = 1.5
 """times the value before that the next one is,"""
 _OVER_OTHERS = 4.0
 """and times the largest other rise from one point to the next."""
+_OF_FACTORS = 3.0
+"""The same for the logarithm: noise may grow with the loss."""
 _BACK = 0.25
 """Share of the jump that may be left where it counts as over."""
 
@@ -44,7 +46,7 @@ def jump_at(values: Floats, at: int, *, of_fall: float = _OF_FALL) -> Jump | Non
     before = values[:at]
     if at < _FIRST or at >= len(values) or not np.isfinite(values).all():
         return None
-    low = float(np.max(before[-2:]))
+    low = float(before[-1])
     rise = float(values[at]) - low
     fall = float(before.max() - before.min())
     if rise <= 0 or rise < of_fall * fall or not values[at] > _FACTOR * abs(low):
@@ -57,10 +59,21 @@ def jump_at(values: Floats, at: int, *, of_fall: float = _OF_FALL) -> Jump | Non
     calm[at - 1 : peak_at] = 0.0
     if rise < _OVER_OTHERS * max(0.0, float(calm.max(initial=0.0))):
         return None
+    if low > 0 and np.log(values[at] / low) < _OF_FACTORS * _other_factor(values, at, peak_at):
+        return None
     peak = float(values[peak_at])
     above = np.flatnonzero(values[peak_at:] > low + _BACK * (peak - low))
     back = peak_at + int(above[-1]) + 1
     return Jump(at, low, float(values[at]), peak_at, peak, back if back < len(values) else None)
+
+
+def _other_factor(values: Floats, at: int, peak_at: int) -> float:
+    """The largest other rise by its factor, where the loss is not all but gone."""
+    others = np.ones(len(values) - 1, dtype=bool)
+    others[at - 1 : peak_at] = False
+    others &= (values[:-1] > 0.1 * values[at - 1]) & (values[1:] > 0)
+    factors = np.log(values[1:][others] / values[:-1][others])
+    return float(factors.max(initial=0.0))
 
 
 def largest_jump(values: Floats) -> Jump | None:

@@ -47,7 +47,7 @@ from ..core.hinge import is_raised, rise_begins
 from ..core.registry import analyzer
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
-from .levels import FEW, Shape, shape_of
+from .levels import FEW, Shape, point_by_point, shape_of
 from .reweighted import turned_up
 from .runaway_values import runaway_values
 from .thrown import thrown_at_start
@@ -71,9 +71,11 @@ class LossDivergence:
     """Times the beginning that the end of a loss is whose values go up all along."""
     harder: float = 1.5
     """Times the first loss that a later stage of a curriculum may cost."""
+    scatter: float = 1.5
+    """Errors of a point by which it may be above the one before by chance."""
     at_once: float = 0.6
     """Share of a rise that one point brings where it is a jump."""
-    slight: float = 1.3
+    slight: float = 2.0
     """Times its best that a loss may be while validation gets better: training became harder."""
     left: float = 0.15
     """Share of a jump, and of what was won, that may be left where a loss has come back."""
@@ -90,15 +92,19 @@ class LossDivergence:
         shape = shape_of(curve)
         if shape is None:
             return
+        each = point_by_point(curve) if shape.points >= FEW else None
         if self._has_risen(view, curve, shape):
             yield self._report(view, curve, shape)
+        elif each is not None and self._has_risen(view, curve, each):
+            yield self._report(view, curve, each)
         else:
             yield from thrown_at_start(view, curve, shape, self.id)
 
     def _has_risen(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         levels = shape.levels
+        is_short = len(levels) < 8 or shape.points < FEW or len(levels) == shape.points
         # One window may hold a spike that comes back; the middle of three does not.
-        now = float(np.median(levels[-3:])) if shape.points >= FEW else float(min(levels[-2:]))
+        now = float(min(levels[-2:]) if is_short else np.median(levels[-3:]))
         reference = min(shape.best, shape.first)
         rise = now - reference
         if rise <= 0:
@@ -112,7 +118,7 @@ class LossDivergence:
             return False
         if now < self.slight * reference and _validation_gains(view, curve, shape):
             return False
-        if len(levels) < 8 or shape.points < FEW:
+        if is_short:
             return self._rises_over_epochs(levels, shape)
         if self._climbs(curve, shape):
             return True
@@ -157,12 +163,23 @@ class LossDivergence:
         if len(after) < 3:
             return False
         before = np.diff(levels[: shape.best_window + 1])
-        usual = float(np.max(before, initial=0.0))
+        # Where the best came early, how the loss goes up and down shows behind it.
+        usual = max(float(np.max(before, initial=0.0)), self.scatter * shape.error)
         best = float(after[0])
         if np.all(np.diff(after[-3:]) > 0):
-            return float(after[-1]) - best > 2 * usual
+            # Two rises in a row come by chance, three hardly ever.
+            is_steady = len(after) > 3 and bool(np.all(np.diff(after[-4:]) > 0))
+            risen = float(after[-1]) - best
+            return risen > (2 if is_steady else 3) * usual and (
+                is_steady or risen > 0.1 * shape.fall
+            )
         stays_up = len(after) >= 5 and float(np.min(after[-3:])) > best + 0.5 * abs(best)
-        return stays_up and float(np.min(after[-3:])) - best > 3 * usual
+        if stays_up and float(np.min(after[-3:])) - best > 3 * usual:
+            return True
+        # A smaller jump counts if it is at once and nothing since comes near what was before.
+        lowest = float(np.min(after[1:])) - best
+        is_far = lowest > max(0.2 * shape.fall, 0.15 * abs(best))
+        return len(after) >= 8 and is_far and lowest > 4 * usual
 
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
         onset = self._onset(curve, shape)

@@ -359,7 +359,7 @@ def test_22_a_metric_undefined_at_the_edges_of_epochs_is_no_alarm() -> None:
 
 def test_10_an_agent_is_known_by_columns_of_one_letter() -> None:
     grows, same = falling(1, 9, 90, 0.1), noisy(20, 90)
-    for names in (("eps", "R"), ("Q", "avg50"), ("epsilon", "score")):
+    for names in (("eps", "R"), ("Q", "avg50"), ("epsilon", "score"), ("pi_loss", "ret")):
         view = view_of({"loss": grows, names[0]: grows, names[1]: same})
         assert not view.facts.is_monotone
         assert "reinforcement" in view.facts.objective

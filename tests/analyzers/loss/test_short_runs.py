@@ -7,7 +7,7 @@ import pytest
 from mltd.analyzers.diagnosis import diagnose
 from tests.analyzers.made import read_log
 
-from .judging import alarms
+from .judging import alarms, found
 
 _FALLS = (2.2, 1.37, 0.66, 0.44, 0.34, 0.3, 0.28)
 _AGAIN = (1.26, 0.54, 0.38, 0.32, 0.28, 0.25, 0.24)
@@ -106,3 +106,24 @@ def test_a_rise_with_a_setting_that_is_turned_on_purpose_is_planned(turned: str)
 )
 def test_a_setting_that_does_not_fit_the_rise_explains_nothing(other: str) -> None:
     assert "loss_divergence" in alarms(f"{_RISES} ; {other}")
+
+
+@pytest.mark.parametrize("count", [12, 26, 40])
+def test_a_loss_that_climbs_over_a_few_points_is_found_whatever_their_number(count: int) -> None:
+    example = f"train/loss: 1>0.1*{count} 0.5 1 1.4 1.9 2.3"
+    assert found(example, "loss_divergence").first_step == count
+
+
+@pytest.mark.parametrize("count", [10, 20, 40])
+def test_a_loss_that_stays_on_a_higher_level_is_found(count: int) -> None:
+    example = f"train/loss: 1>0.25*{count} 0.66 0.63 0.61>0.55*{count // 2 + 4}"
+    assert found(example, "loss_divergence").first_step == count
+
+
+def test_two_rises_behind_a_low_point_are_none() -> None:
+    noisy = "0.33 0.28 0.27 0.23 0.21 0.17 0.15 0.147 0.136 0.13 0.121 0.111 0.124 0.101 0.075"
+    assert alarms(f"train/loss: 1 0.81 0.69 0.59 0.48 0.42 {noisy} 0.11 0.125") == set()
+
+
+def test_a_curve_that_goes_up_and_down_about_one_level_is_none() -> None:
+    assert alarms("train/loss: -0.0055 -0.0091 -0.005~0.0025*37") & {"loss_divergence"} == set()
