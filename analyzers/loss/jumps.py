@@ -53,7 +53,9 @@ def jump_at(values: Floats, at: int, *, of_fall: float = _OF_FALL) -> Jump | Non
         return None
     if fall < 0.3 * abs(float(before[0])) or low > float(before[0]) - 0.5 * fall:
         return None  # nothing was learned that could be lost
-    peak_at = at + int(np.argmax(values[at : at + 3]))
+    peak_at = at
+    while peak_at + 1 < min(len(values), at + 3) and values[peak_at + 1] >= values[peak_at]:
+        peak_at += 1
     calm = np.diff(values)
     # What follows a jump is part of it until it has turned.
     calm[at - 1 : peak_at] = 0.0

@@ -163,18 +163,24 @@ class LossDivergence:
         if len(after) < 3:
             return False
         before = np.diff(levels[: shape.best_window + 1])
-        # Where the best came early, how the loss goes up and down shows behind it.
-        usual = max(float(np.max(before, initial=0.0)), self.scatter * shape.error)
+        usual = float(np.max(before, initial=0.0))
+        if len(before) < 5:
+            # The best came early: how the loss goes up and down shows behind it alone.
+            usual = max(usual, self.scatter * shape.error)
         best = float(after[0])
-        if np.all(np.diff(after[-3:]) > 0):
-            # Two rises in a row come by chance, three hardly ever.
-            is_steady = len(after) > 3 and bool(np.all(np.diff(after[-4:]) > 0))
+        moves = np.diff(after)
+        if np.all(moves[-2:] > 0) and float(after[-1]) >= float(np.max(after)):
+            # Two rises in a row come by chance, three hardly ever; either beside those before them.
+            in_a_row = len(moves) - int(np.max(np.flatnonzero(moves <= 0), initial=-1)) - 1
+            earlier = float(np.max(moves[: len(moves) - in_a_row], initial=usual))
             risen = float(after[-1]) - best
-            return risen > (2 if is_steady else 3) * usual and (
-                is_steady or risen > 0.1 * shape.fall
-            )
-        stays_up = len(after) >= 5 and float(np.min(after[-3:])) > best + 0.5 * abs(best)
-        if stays_up and float(np.min(after[-3:])) - best > 3 * usual:
+            return risen > 3 * earlier and (in_a_row > 2 or risen > 0.1 * shape.fall)
+        above = float(np.min(after[-3:])) - best
+        # Near its floor a loss goes up and down by more than it has risen.
+        is_much = float(np.median(after[-3:])) - best > 0.1 * shape.fall
+        is_clear = is_much or above > float(np.sort(moves)[-2])
+        stays_up = len(after) >= 5 and above > 0.5 * abs(best) and is_clear
+        if stays_up and above > 3 * usual:
             return True
         # A smaller jump counts if it is at once and nothing since comes near what was before.
         lowest = float(np.min(after[1:])) - best

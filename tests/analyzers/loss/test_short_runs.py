@@ -43,6 +43,11 @@ def test_epochs_that_wiggle_are_none(after: tuple[float, ...]) -> None:
     assert _alarms(_log(_FALLS, "", after)) == {}
 
 
+def test_epochs_thrown_about_that_never_come_back_have_diverged() -> None:
+    after = (0.97, 0.42, 1.09, 0.65, 0.44, 0.82)
+    assert _alarms(_log(_FALLS, "", after)) == {"loss_divergence": 8}
+
+
 def test_a_jump_that_the_log_announces_is_planned() -> None:
     assert _alarms(_log(_FALLS, "# --- adding task B (replay 50%) ---", _AGAIN)) == {}
 
