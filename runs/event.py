@@ -18,6 +18,8 @@ class EventKind(StrEnum):
     CHECKPOINT = "checkpoint"
     EVALUATION = "evaluation"
     RESTART = "restart"
+    STAGE = "stage"
+    """A change of what is trained on or with, as the log announces it."""
     SCHEDULER = "scheduler"
     NCCL = "nccl"
     SIGNAL = "signal"

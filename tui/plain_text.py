@@ -39,6 +39,7 @@ _MARKS = {
     "evaluation": "○",
     "sample": "○",
     "restart": "↻",
+    "stage": "◆",
     "finished": "✔",
 }
 TREND_WIDTH = 24
@@ -56,7 +57,15 @@ OLD_ANSWER = 60.0
 """Seconds after which it is worth saying how old the scheduler's answer is."""
 _ROUTINE = (EventKind.CHECKPOINT, EventKind.EVALUATION, EventKind.SAMPLE)
 """Kinds that say the run is fine; they are summed up in a line each."""
-_MILD = frozenset({EventKind.WARNING, EventKind.OVERFLOW, EventKind.RESTART, EventKind.FINISHED})
+_MILD = frozenset(
+    {
+        EventKind.WARNING,
+        EventKind.OVERFLOW,
+        EventKind.RESTART,
+        EventKind.STAGE,
+        EventKind.FINISHED,
+    }
+)
 
 
 def trend(series: Series, width: int = TREND_WIDTH, *, unicode: bool = True) -> str:

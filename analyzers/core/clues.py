@@ -185,6 +185,8 @@ def climbs_from_the_start(case: Case) -> Evidence | None:
     curve = case.view.curve("train/loss")
     if curve is None or len(curve) < 12 or not case.has("loss_divergence", "nan_loss"):
         return None
+    if not case.view.facts.is_monotone:
+        return None  # targets that the model makes itself may run away from it
     values = curve.y[:512]
     finite = np.isfinite(values)
     values = values if finite.all() else values[: int(np.argmin(finite))]

@@ -28,7 +28,8 @@ _WEIGHT = _set("weight weights param params parameter parameters wnorm pnorm")
 _PLAIN = _set(
     "norm norms l2 total global overall all train training tr mean avg average median abs rms max "
     "std clipped unclipped preclip before after pre post clip clipping raw model step debug stats "
-    "log monitor sum magnitude optimizer optim watch layer by per mltd"
+    "log logs monitor sum magnitude optimizer optim watch layer by per mltd metric metrics scalar "
+    "scalars info perf values results trainer"
 )
 """Words that say how something was measured, not where."""
 _FOREIGN = _set(

@@ -18,7 +18,7 @@ _ADVERSARIAL = re.compile(
 )
 _REINFORCEMENT = re.compile(
     r"\b(?:policy (?:gradient )?loss|policy|value loss|actor loss|critic loss|vf loss|pg loss|"
-    r"loss (?:actor|critic|policy|pi|q)|rollout|"
+    r"loss (?:actor|critic|policy|pi|q)|pi loss|clip ?frac|ep ret|rollout|"
     r"ppo|dqn|a2c|sac|td3|reinforce|ep rew mean|ep len mean|episode (?:reward|return|length)|"
     r"reward|clip fraction|explained variance|advantage)\b"
 )
@@ -34,10 +34,14 @@ _KINDS = (
 )
 _RAISED = re.compile(r"(?:.* )?(?:elbo|log ?likelihood|ll|log ?prob\w*)(?: (?:mean|avg))?")
 _ESTIMATE = re.compile(
-    r"(?:.* )?(?:q(?:f?[12])?(?: (?:mean|max|avg|values?))?|(?:mean|avg|max) q|qmax|qmean)"
+    r"(?:.* )?(?:q(?:f?[12])?(?: ?(?:mean|max|avg|values?))?|(?:mean|avg|max) q|qmax|qmean)"
 )
-_EXPLORES = re.compile(r"(?:.* )?(?:eps|epsilon|returns?)|r|ret|avg ?\d+")
-"""Letters that mean little by themselves; beside an estimate they are those of an agent."""
+_EXPLORES = re.compile(r"(?:.* )?(?:eps|epsilon)|explor\w*")
+_EARNS = re.compile(
+    r"(?:.* )?returns?|r|ret|rew|score|(?:avg|mean|ma)(?: (?:r|ret|rew|score))? ?\d+"
+)
+_OF_AGENTS = (_ESTIMATE, _EXPLORES, _EARNS)
+"""Letters that mean little by themselves; two kinds of them are those of an agent."""
 _MODEL_WORDS = ("model", "loss", "objective", "algorithm")
 
 
@@ -57,10 +61,7 @@ def non_monotone(view: RunView, facts: Facts) -> None:
         # Written with its own sign; those who minimise it write it as a positive number.
         facts.is_monotone = False
         facts.objective = f"{loss.name} is negative: a bound that is raised"
-    estimate = next((raw for raw, name in names if _ESTIMATE.fullmatch(name)), None)
-    if estimate is not None and any(_EXPLORES.fullmatch(name) for _, name in names):
-        facts.is_monotone = False
-        facts.objective = facts.objective or f"{estimate} is logged: {_KINDS[1][1]}"
+    _agents(view, names, facts)
     for meaning in _MODEL_WORDS:
         setting = view.settings.get(meaning)
         if setting is None or not isinstance(setting.value, str):
@@ -72,3 +73,18 @@ def non_monotone(view: RunView, facts: Facts) -> None:
                     facts.objective or f"{setting.path} is {setting.value}: {sentence}"
                 )
                 facts.notes.setdefault("objective", setting.evidence)
+
+
+def _agents(view: RunView, names: list[tuple[str, str]], facts: Facts) -> None:
+    """Logs of agents whose columns have one letter each: `eps` and `R`, `Q` and `avg50`."""
+    found = [
+        next((raw for raw, name in names if letters.fullmatch(name)), None)
+        for letters in _OF_AGENTS
+    ]
+    known = [raw for raw in found if raw is not None]
+    if len(known) < 2:
+        return
+    facts.is_monotone = False
+    facts.objective = facts.objective or f"{known[1]} and {known[0]} are logged: {_KINDS[1][1]}"
+    series = next(s for s in view.series if s.name == known[0])
+    facts.notes.setdefault("objective", view.curve_of(series).remark(facts.objective))

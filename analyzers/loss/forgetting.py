@@ -2,7 +2,8 @@
 
 What it sees: an accuracy (or a loss) of one task, domain or of the validation set that had become
     good, then falls back by more than half of what was won and stays there, while the training
-    loss is as low as ever; an old task that gets worse and worse while a new one is learned.
+    loss is as low as ever; an old task that gets worse and worse while a new one is learned; one of
+    several that is lost where another is won. What goes up and down all along was never known.
 Why it matters: the newest data overwrite what the older taught; the final model does only the
     last task.
 Fires on:
@@ -10,7 +11,11 @@ Fires on:
     val_accuracy: 98 99 99 1 0 0 ; train/loss: 2>0.02~0.001*60 3>0.05~0.001*60
     val_loss: 0.5>0.2*8 0.5 0.52~0.01*8 ; train/loss: 1>0.15~0.005*60 0.3>0.15~0.005*60
     old_loss: 4.2 4.6>5.6*14 ; train/loss: 4.4>1.1~0.02*60
+    acc_A: 72 95*10 54 20 9*10 ; acc_B: 20 12*10 52 76 90*10 ; train/loss: 1.5>0.1*11 2.6>0.3*12
 Stays quiet:
+    acc_A: 72 95*10 91 94 95*10 ; acc_B: 20 12*10 52 76 90*10 ; train/loss: 1.5>0.1*11 2.6>0.3*12
+    acc_A: 72 90 95*9 95*12 ; acc_B: 25 13 12*9 11*12 ; train/loss: 1.5>0.1*23
+    val_accuracy: (0.2 0.4 0.5 0.16*5)*6 0.16*4 ; train/loss: 6 4 3 2>1.4~0.1*9 1.5~0.1*40
     old_loss: 1.19 1.21 1.22 1.225 1.23 1.226 ; train/loss: 1.85>1.65~0.05*60
     val_loss: 0.5>0.2*8 0.2>0.5*8 ; train/loss: 1>0.05~0.005*120
     task1/val_accuracy: 0.1>0.95*10 0.94*6 ; train/loss: 2>0.1~0.01*160
@@ -35,6 +40,7 @@ from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
+from ..core.siblings import siblings_of
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .levels import first_level
@@ -43,6 +49,9 @@ _TASK = re.compile(
     r"\b(?:task|domain|dataset|old|previous|source|lang|subset|phase|stage)\b|\btask\w"
 )
 _OLD = re.compile(r"\b(?:old|previous|prev|base|source|pretrain(?:ed|ing)?|original)\b")
+
+MOST = 4096
+"""Points: an evaluation of every task is not made more often."""
 
 
 @analyzer
@@ -67,16 +76,21 @@ class Forgetting:
         loss = view.curve("train/loss")
         axis = loss.axis_name if loss is not None else "step"
         whole: list[tuple[tuple[bool, bool], Finding]] = []
+        exchanged: list[Finding] = []
         for curve in view.all_curves():
             is_task = bool(_TASK.search(normalise(curve.name)))
             found = self._judge(view, curve, is_task=is_task)
             if found is not None and is_task:
                 yield found
+            elif not is_task and (lost := self._exchanged(view, curve)) is not None:
+                exchanged.append(lost)
             elif found is not None:
                 # On the axis of the training, and an accuracy rather than a loss.
                 rank = (curve.axis_name != axis, not curve.role.endswith("accuracy"))
                 whole.append((rank, found))
-        if whole:
+        if exchanged:
+            yield max(exchanged, key=lambda found: found.number("is_share"))
+        elif whole:
             yield min(whole, key=lambda pair: pair[0])[1]
 
     def _judge(self, view: RunView, curve: Curve, *, is_task: bool) -> Finding | None:
@@ -96,12 +110,29 @@ class Forgetting:
         if _OLD.search(normalise(curve.name)) and self._gets_worse(mean if is_share else -mean):
             return self._report(curve, 0, is_task=True)
         best = self._lost_since(mean if is_share else -mean, is_share=is_share)
+        if best is not None and not is_task and _wanders(mean if is_share else -mean):
+            return None
         if best is None or (bare == "loss" and not is_task and not _is_sudden(mean, best)):
             return None  # what rises slowly overfits
         position = min(best * curve.bin_width, len(curve) - 1)
         if not is_task and not self._training_is_fine(view, curve, position):
             return None
         return self._report(curve, position, is_task=is_task)
+
+    def _exchanged(self, view: RunView, curve: Curve) -> Finding | None:
+        """One of several tasks that had been learned is lost where another is won."""
+        values = curve.y
+        if not 8 <= len(curve) <= MOST or not np.isfinite(values).all():
+            return None
+        is_share = (curve.series.role or "").endswith("accuracy")
+        goodness = values if is_share else -values
+        best = self._lost_since(goodness, is_share=is_share)
+        if best is None or not _was_known(goodness, best, is_share=is_share):
+            return None
+        for other in siblings_of(view, curve):
+            if np.isfinite(other.y).all() and _was_won(other.y if is_share else -other.y, best):
+                return self._report(curve, best, is_task=True, is_share=is_share)
+        return None
 
     def _gets_worse(self, goodness: Floats) -> bool:
         """What was learned before this log begins fades by more than a tenth, nearly all along."""
@@ -142,7 +173,7 @@ class Forgetting:
         most = max(1.2 * then, then + 0.1 * (first - then))
         return bool(np.isfinite(now) and now <= most and curve.name != loss.name)
 
-    def _report(self, curve: Curve, best: int, *, is_task: bool) -> Finding:
+    def _report(self, curve: Curve, best: int, *, is_task: bool, is_share: bool = False) -> Finding:
         last = float(np.median(curve.y[-3:]))
         return Finding(
             id=self.id,
@@ -153,8 +184,41 @@ class Forgetting:
             basis=Basis.OBSERVATION,
             evidence=(curve.evidence(best, len(curve) - 1),),
             first_step=curve.step(min(best + 1, len(curve) - 1)),
-            details={"best": float(curve.y[best]), "now": last, "of_a_task": float(is_task)},
+            details={
+                "best": float(curve.y[best]),
+                "now": last,
+                "of_a_task": float(is_task),
+                "is_share": float(is_share),
+            },
         )
+
+
+def _was_known(goodness: Floats, best: int, *, is_share: bool) -> bool:
+    """Half of all were right, or most of a first loss was gone."""
+    if is_share:
+        scale = 100.0 if float(goodness.max()) > 1.5 else 1.0
+        return float(goodness[best]) >= 0.5 * scale
+    first = -float(goodness[0])
+    return first > 0 and -float(goodness[best]) < 0.7 * first
+
+
+def _was_won(goodness: Floats, since: int) -> bool:
+    """Better by half of all that it ever ranged over, and at its best now."""
+    before, now = float(np.median(goodness[: since + 1][-3:])), float(np.median(goodness[-3:]))
+    span = float(np.ptp(goodness))
+    return span > 0 and now - before > 0.5 * span and now > float(goodness.max()) - 0.2 * span
+
+
+def _wanders(goodness: Floats) -> bool:
+    """It was as bad as now again and again between the places where it was good."""
+    now = float(np.median(goodness[-3:]))
+    drop = float(np.quantile(goodness, 0.98)) - now
+    high = np.flatnonzero(goodness > now + 0.6 * drop)
+    if drop <= 0 or len(high) < 2:
+        return False
+    between = goodness[high[0] : high[-1]]
+    falls = np.flatnonzero(np.diff((between <= now + 0.15 * drop).astype(int)) > 0)
+    return len(falls) >= 2
 
 
 def _is_sudden(losses: Floats, best: int) -> bool:

@@ -21,6 +21,8 @@ _PER_BEND = 1.4826 / 6.0**0.5
 """Standard deviation of a level, from the median bend: it has six times the variance."""
 FEW = 24
 """Points below which each is looked at by itself: epochs rather than steps."""
+SHORT = 72
+"""Points up to which a list of them is read at a glance."""
 
 LEAST_FALL = 0.06
 """Share of the level from which on a steady fall is progress."""
@@ -109,6 +111,22 @@ def _shape(curve: Curve) -> Shape | None:
         levels=levels,
         starts=steps[edges[:-1]],
         error=max(_error(levels), curve.grain / 2, 1e-12),
+    )
+
+
+def point_by_point(curve: Curve) -> Shape | None:
+    """The shape of a short curve with every point for itself; None if it is long."""
+    values = curve.y
+    known = np.isfinite(values)
+    if not 4 <= int(known.sum()) <= SHORT:
+        return None
+    values = values[known]
+    return Shape(
+        points=len(values),
+        first=float(values[0]),
+        levels=values,
+        starts=curve.x[known],
+        error=max(_error(values), 1e-12),
     )
 
 

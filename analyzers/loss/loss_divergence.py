@@ -5,7 +5,8 @@ What it sees: the loss of the last windows far above the best that it had reache
     alike; a loss that was thrown up by the first steps and never came back to its first value.
     Learning-rate cycles and objectives that are not meant to fall are left alone, but for value
     estimates that grow by orders of magnitude while the reward does not; a rise with a stage that
-    the log announces is information if the loss comes down again, and so are the few records
+    the log announces is information if the loss comes down again, and so is one with a weight or a
+    difficulty that is turned up on purpose if the loss rests where that does, and the few records
     that early stopping waited for.
 Why it matters: every further step makes the model worse than the best checkpoint.
 Fires on:
@@ -15,12 +16,15 @@ Fires on:
     train/loss: 115 490 470 300 280>180~40*80 170~20*30
     train/loss: 0.01 0.02 0.01>4*8 4>3e5*80 ; q_mean: 0.1 0.3 0.5>80*8 80>9e3*80 ; reward: -0.5*90
     train/loss: 3.76 1.9 0.9 0.5 0.3 0.2 0.16 0.19 0.24 0.31
+    train/loss: 38 22 14.7 13.7 14>40*21 ; beta: 0.05>1*10 1*15
 Stays quiet:
     train/loss: 4>1~0.03*300 1~0.03*300
     train/loss: 4>1~0.4*400 1~0.4*200
     train/loss: 0.5 1.3 1.1~0.3*120
+    train/loss: 38 22 14.7 13.7 14>16.5*7 16.4>15.6*14 ; val_loss: 32 23 20 18 17.5>15.5*21
     train/loss: 0.01 0.02>30*80 ; q_mean: 0.1 0.3>90*80 ; reward: -0.5>9*90
     train/loss: 4>1~0.03*300 9 5 3 2 1.2 1~0.03*200
+    train/loss: 1.3 0.36 0.05 0.03 0.02 0.01*10 1.6 0.45 0.27 0.2 0.17 0.15 0.13 0.12 0.11 0.11
 Try next: go back to the checkpoint before the onset; lower the learning rate; look at what
     changed at the onset.
 """
@@ -46,7 +50,8 @@ from ..core.hinge import is_raised, rise_begins
 from ..core.registry import analyzer
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
-from .levels import FEW, Shape, shape_of
+from .levels import FEW, Shape, point_by_point, shape_of
+from .reweighted import turned_up
 from .runaway_values import runaway_values
 from .thrown import thrown_at_start
 
@@ -71,6 +76,14 @@ class LossDivergence:
     """Times the beginning that the end of a loss is whose values go up all along."""
     harder: float = 1.5
     """Times the first loss that a later stage of a curriculum may cost."""
+    scatter: float = 1.5
+    """Errors of a point by which it may be above the one before by chance."""
+    at_once: float = 0.6
+    """Share of a rise that one point brings where it is a jump."""
+    slight: float = 2.0
+    """Times its best that a loss may be while validation gets better: training became harder."""
+    left: float = 0.15
+    """Share of a jump, and of what was won, that may be left where a loss has come back."""
     tiny: float = 0.02
     """Below this share of the first level a run has converged: only absolute rises count."""
 
@@ -84,15 +97,19 @@ class LossDivergence:
         shape = shape_of(curve)
         if shape is None:
             return
+        each = point_by_point(curve) if shape.points >= FEW else None
         if self._has_risen(view, curve, shape):
             yield self._report(view, curve, shape)
+        elif each is not None and self._has_risen(view, curve, each):
+            yield self._report(view, curve, each)
         else:
             yield from thrown_at_start(view, curve, shape, self.id)
 
     def _has_risen(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         levels = shape.levels
+        is_short = len(levels) < 8 or shape.points < FEW or len(levels) == shape.points
         # One window may hold a spike that comes back; the middle of three does not.
-        now = float(np.median(levels[-3:])) if shape.points >= FEW else float(min(levels[-2:]))
+        now = float(min(levels[-2:]) if is_short else np.median(levels[-3:]))
         reference = min(shape.best, shape.first)
         rise = now - reference
         if rise <= 0:
@@ -102,7 +119,11 @@ class LossDivergence:
             return False
         if view.facts.is_cyclic and now < shape.first:
             return False
-        if len(levels) < 8 or shape.points < FEW:
+        if self._has_come_back(shape, reference, rise):
+            return False
+        if now < self.slight * reference and _validation_gains(view, curve, shape):
+            return False
+        if is_short:
             return self._rises_over_epochs(levels, shape)
         if self._climbs(curve, shape):
             return True
@@ -125,6 +146,11 @@ class LossDivergence:
         enough = min(rise, max(abs(reference), shape.fall))
         return float(np.median(later[-max(2, len(later) // 3) :])) >= reference + 0.5 * enough
 
+    def _has_come_back(self, shape: Shape, reference: float, rise: float) -> bool:
+        """A jump that is nearly over: neither much of it is left, nor much of what was won lost."""
+        peak = float(np.max(shape.levels[shape.best_window :]))
+        return rise < self.left * min(peak - reference, shape.fall)
+
     def _climbs(self, curve: Curve, shape: Shape) -> bool:
         """Thrown about so much that no window is sure, yet ever higher all along."""
         _, _, mean, _, _, counts = curve.bins
@@ -143,11 +169,28 @@ class LossDivergence:
             return False
         before = np.diff(levels[: shape.best_window + 1])
         usual = float(np.max(before, initial=0.0))
+        if len(before) < 5:
+            # The best came early: how the loss goes up and down shows behind it alone.
+            usual = max(usual, self.scatter * shape.error)
         best = float(after[0])
-        if np.all(np.diff(after[-3:]) > 0):
-            return float(after[-1]) - best > 2 * usual
-        stays_up = len(after) >= 5 and float(np.min(after[-3:])) > best + 0.5 * abs(best)
-        return stays_up and float(np.min(after[-3:])) - best > 3 * usual
+        moves = np.diff(after)
+        if np.all(moves[-2:] > 0) and float(after[-1]) >= float(np.max(after)):
+            # Two rises in a row come by chance, three hardly ever; either beside those before them.
+            in_a_row = len(moves) - int(np.max(np.flatnonzero(moves <= 0), initial=-1)) - 1
+            earlier = float(np.max(moves[: len(moves) - in_a_row], initial=usual))
+            risen = float(after[-1]) - best
+            return risen > 3 * earlier and (in_a_row > 2 or risen > 0.1 * shape.fall)
+        above = float(np.min(after[-3:])) - best
+        # Near its floor a loss goes up and down by more than it has risen.
+        is_much = float(np.median(after[-3:])) - best > 0.1 * shape.fall
+        is_clear = is_much or above > float(np.sort(moves)[-2])
+        stays_up = len(after) >= 5 and above > 0.5 * abs(best) and is_clear
+        if stays_up and above > 3 * usual:
+            return True
+        # A smaller jump counts if it is at once and nothing since comes near what was before.
+        lowest = float(np.min(after[1:])) - best
+        is_far = lowest > max(0.2 * shape.fall, 0.15 * abs(best))
+        return len(after) >= 8 and is_far and lowest > 4 * usual
 
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
         onset = self._onset(curve, shape)
@@ -165,7 +208,7 @@ class LossDivergence:
         severity = Severity.CRITICAL if is_worthless else Severity.WARNING
         if change is not None:
             severity = Severity.INFO
-            title += f", where {change.what}, and comes down since"
+            title += f", where {change.what}, and has not risen since"
         elif shape.points < FEW and not is_worthless and _stopped_early(view):
             # The few records that early stopping waits for are how it ends, not how it diverges.
             severity = Severity.INFO
@@ -195,11 +238,19 @@ class LossDivergence:
     def _planned(self, view: RunView, curve: Curve, shape: Shape, step: float) -> Change | None:
         """The announced change with which it rose, if what came since the last one is learned.
 
-        Harder data cost more, but hardly more than the first ones did at first, and ever less.
+        Harder data cost more, but hardly more than the first ones did at first, and ever less; the
+        same holds for a part of the objective that counts for more and more.
         """
+        if shape.last > self.harder * max(shape.first, float(curve.y[0])):
+            return None
+        reference = min(shape.best, shape.first)
+        rise = shape.last / reference if reference > 0 else np.inf
+        best = float(shape.starts[shape.best_window])
+        if (turned := turned_up(view, curve, best, rise)) is not None:
+            return turned
         room = 3 * curve.spacing
         change = view.facts.change_near(step, room, room)
-        if change is None or shape.last > self.harder * max(shape.first, float(curve.y[0])):
+        if change is None:
             return None
         last = max(c.step for c in view.facts.changes)
         since = curve.y[int(np.searchsorted(curve.x, last)) :]
@@ -228,7 +279,24 @@ class LossDivergence:
             if after <= excursion.start and stays:
                 onset = min(onset, self._foot(curve, excursion, after))
                 break
-        return self._turn(curve, shape, after, onset)
+        leap = self._leap(curve, reference, rise, onset)
+        return leap if leap is not None else self._turn(curve, shape, after, onset)
+
+    def _leap(self, curve: Curve, reference: float, rise: float, noticed: int) -> int | None:
+        """Where most of the rise comes from one point to the next, soon after it was noticed.
+
+        What lies a little above the best before that is how the loss wanders.
+        """
+        near = curve.y[noticed : noticed + 64]
+        if len(near) < 2 or not np.isfinite(near).all() or rise <= 0:
+            return None
+        moves = np.diff(near)
+        at = int(np.argmax(moves)) + 1
+        is_one = float(moves[at - 1]) >= self.at_once * rise
+        stays = float(np.min(near[at : at + 4])) > reference + 0.5 * rise
+        # What grows by factors is low, too, beside its last step.
+        is_low = float(np.max(near[:at])) < reference + min(0.3 * rise, 0.3 * abs(reference))
+        return noticed + at if is_one and stays and is_low else None
 
     def _turn(self, curve: Curve, shape: Shape, best: int, noticed: int) -> int:
         """What leaves the noise at one point began to rise before it, unless it jumped there."""
@@ -258,6 +326,19 @@ class LossDivergence:
         if curve.y[excursion.start] - excursion.baseline >= 0.6 * reached:
             return excursion.start
         return backdate(curve.y, excursion.start, excursion.baseline, excursion.scale, after)
+
+
+def _validation_gains(view: RunView, curve: Curve, shape: Shape) -> bool:
+    """Validation is at its best, and better than when the training loss was at its own."""
+    val = view.curve("val/loss")
+    if val is None or val.axis_name != curve.axis_name or len(val) < 6:
+        return False
+    values = val.y[-4096:]
+    at = int(np.searchsorted(val.x[-4096:], float(shape.starts[shape.best_window]), side="right"))
+    if not 1 <= at <= len(values) - 3 or not np.isfinite(values).all():
+        return False
+    then, now = float(np.median(values[max(0, at - 2) : at + 1])), float(np.median(values[-3:]))
+    return 0 < now < 0.95 * then and now <= 1.02 * float(np.min(values))
 
 
 def _is_apart(levels: Floats, reference: float, now: float) -> bool:

@@ -2,12 +2,17 @@
 
 What it sees: at least three of five points more than six robust deviations above the median of
     the 128 points before, or one point that stands out by far more than the whole fall so far and
-    from all that came before it; how far, how long, and whether it came back.
+    from all that came before it; among a few points, such as one per epoch, one that takes back a
+    good part of what was won while nothing else goes up nearly as far; how far, how long, and
+    whether it came back.
 Why it matters: a spike that recovers costs time and says that the step size is near its limit or
     that a batch was bad; a run of them often comes before divergence.
 Fires on:
     train/loss: 4>2~0.05*300 6 7 6.5 5 4 3 2.5~0.05*5 2~0.05*100
+    train/loss: 2.2 1.4 0.66 0.44 0.34 0.3 0.28 1.26 0.54 0.38 0.32 0.28 0.25 0.24 ; lr: 0.001*700
 Stays quiet:
+    train/loss: 2.2 1.4 0.66 0.44 0.34 0.3 0.28 0.37 0.25 0.21 0.26 0.19 0.17 ; lr: 0.001*650
+    train/loss: 1.3 0.36 0.055 0.028 0.02 0.014 0.011 0.017 0.025 0.01 0.009 0.011 ; lr: 0.001*600
     train/loss: 4>2~0.05*300 2.9 2~0.05*100
     train/loss: 4>2~0.3*400
     train/loss: 0.2 0.1 0.5 (0.1 0.15 0.2 0.12)*12 0.5 (0.1 0.15 0.2)*12 ; step: 10>880*88
@@ -30,6 +35,7 @@ from ..core.excursions import WINDOW, Excursion
 from ..core.finding import Basis, Finding, Severity, times
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .jumps import largest_jump
 from .levels import loss_range
 
 
@@ -65,6 +71,8 @@ class LossSpike:
             yield self._report(view, curve, early)
         ended = [self._ended(curve, spike) for spike in curve.excursions]
         spikes = [spike for spike in ended if self._is_spike(curve, spike, fall)]
+        if not spikes and early is None and (jump := _among_few(curve)) is not None:
+            spikes = [jump]
         spikes = [spike for spike in spikes if not _follows_cycle(view, curve, spike)]
         recurring = _recurring(spikes, self.least_points)
         for spike in spikes:
@@ -174,6 +182,17 @@ class LossSpike:
             last_step=curve.step(end),
             details={"peak": spike.peak, "baseline": spike.baseline, "points": spike.points},
         )
+
+
+def _among_few(curve: Curve) -> Excursion | None:
+    """A jump in a curve too short to have a range; one value may stand for a whole epoch."""
+    is_each_step = curve.axis_name == "step" and curve.spacing <= 1.0
+    jump = None if is_each_step else largest_jump(curve.y)
+    if jump is None or jump.back is None:
+        return None
+    points = jump.back - jump.at
+    scale = (jump.peak - jump.before) / WINDOW
+    return Excursion(jump.at, jump.before, scale, jump.peak, jump.peak_at, jump.back, points)
 
 
 def _recurring(spikes: list[Excursion], least_points: int) -> list[Excursion]:

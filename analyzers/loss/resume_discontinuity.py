@@ -7,8 +7,10 @@ Why it matters: something was not restored: optimizer state, learning-rate sched
     A loss that falls at the restart without a reason often means that data are seen again.
 Fires on:
     train/loss: 2>1~0.02*200 @150 1.9>1.4~0.02*100
+    train/loss: 2.2 1.4 0.66 0.44 0.34 0.3 0.28 0.27 @6 0.9 0.54 0.38 0.32 0.28 0.25
 Stays quiet:
     train/loss: 2>1~0.02*200 @150 1.25>0.8~0.02*100
+    train/loss: 2.2 1.4 0.66 0.44 0.34 0.3 0.28 0.27 @6 0.33 0.29 0.26 0.24 0.25 0.23
 Try next: compare what the checkpoint holds (optimizer, scheduler, scaler, sampler, random state)
     with what the code restores; resume twice from one checkpoint and overlay both losses.
 """
@@ -26,7 +28,11 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .jumps import jump_at
 from .resumes import REACH, Boundary, boundaries
+
+ENOUGH = 16
+"""Points before a restart whose spread is that of the loss and not that of its descent."""
 
 
 @analyzer
@@ -39,6 +45,8 @@ class ResumeDiscontinuity:
     events: ClassVar[tuple[str, ...]] = ("restart",)
     deviations: float = 4.0
     least_share: float = 0.06
+    least_of_fall: float = 0.15
+    """Share of what was won that a jump takes back among a few points."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge each boundary of the primary loss."""
@@ -55,6 +63,11 @@ class ResumeDiscontinuity:
         before = boundary.before[np.isfinite(boundary.before)]
         after = curve.y[boundary.at : boundary.at + REACH]
         after = after[np.isfinite(after)]
+        if len(before) < ENOUGH and not boundary.is_same_steps:
+            few = curve.y[: boundary.at + REACH]
+            seen = jump_at(few, boundary.at, of_fall=self.least_of_fall)
+            if seen is not None:
+                return self._report(curve, boundary, seen.before, seen.after)
         if len(before) < 6 or len(after) < 4:
             return None
         few = after[: max(4, min(12, len(after)))]
@@ -82,7 +95,11 @@ class ResumeDiscontinuity:
             falls_on = not boundary.is_same_steps and now > min(ahead, expected) - 0.5 * needed
             if abs(jump) < needed or falls_on:
                 return None
+        return self._report(curve, boundary, expected, now)
+
+    def _report(self, curve: Curve, boundary: Boundary, expected: float, now: float) -> Finding:
         step = curve.step(boundary.at)
+        jump = now - expected
         share = jump / abs(expected) if expected else np.sign(jump)
         way = "up" if jump > 0 else "down"
         return Finding(

@@ -35,6 +35,10 @@ class Boundary:
 def boundaries(view: RunView, curve: Curve, least: int = 6) -> list[Boundary]:
     """Where the newest branch was resumed, by its counter, its file or its log."""
     found: dict[int, Boundary] = {}
+    # One point stands for a whole epoch: a few of them show where the loss was going.
+    room = 4
+    if curve.axis_name == "epoch":
+        least, room = min(least, 3), 2
     for restart in curve.restarts:
         if restart.at < least:
             continue
@@ -48,7 +52,8 @@ def boundaries(view: RunView, curve: Curve, least: int = 6) -> list[Boundary]:
     loaded = [e for e in view.events_of(EventKind.CHECKPOINT) if _LOADED.search(e.text)]
     for placed in (*view.events_of(EventKind.RESTART), *loaded):
         position = _position(view, curve, placed)
-        if not least <= position < len(curve) - 3 or any(abs(position - at) <= 2 for at in found):
+        is_inside = least <= position <= len(curve) - room
+        if not is_inside or any(abs(position - at) <= 2 for at in found):
             continue
         before = curve.y[:position][-REACH:]
         found[position] = Boundary(position, before, False, (placed.evidence(),))

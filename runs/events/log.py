@@ -14,6 +14,7 @@ _MOVING = frozenset(
         EventKind.CHECKPOINT,
         EventKind.EVALUATION,
         EventKind.RESTART,
+        EventKind.STAGE,
         EventKind.FINISHED,
         EventKind.NAN,
         EventKind.SAMPLE,
@@ -23,7 +24,7 @@ _MOVING = frozenset(
 _MOST_OF_A_KIND = 2000
 _NEAR = 6
 """Lines: announcements of the same checkpoint ("saving", "saved") follow this closely."""
-_EXACT = frozenset({EventKind.OVERFLOW, EventKind.NAN, EventKind.SAMPLE})
+_EXACT = frozenset({EventKind.OVERFLOW, EventKind.NAN, EventKind.SAMPLE, EventKind.STAGE})
 """Kinds in whose titles a number tells one step from the next."""
 _ADOPTED = ("title", "line", "offset", "step", "text", "message", "frames", "chain", "source")
 """What the earliest of several equal events gives to the one that is kept."""

@@ -127,3 +127,9 @@ def test_a_share_in_percent_is_divided() -> None:
 
 def test_a_count_is_no_share() -> None:
     assert measured(RunView(example_run("dead_neurons: 40*8")), "dead_units") == []
+
+
+def test_the_section_of_a_logger_is_no_layer() -> None:
+    assert not is_of_a_layer("metrics/grad_norm")
+    assert not is_of_a_layer("perf/grad_norm")
+    assert is_of_a_layer("metrics/grad_norm/fc1")

@@ -147,7 +147,7 @@ def test_8_an_announced_stage_is_a_fact() -> None:
     lines = [f"step {i} loss {2 + i % 3 / 10}\n" for i in range(30)]
     lines.insert(15, "WARNING: curriculum: switching to stage 2\n")
     view = RunView(read_log("".join(lines)))
-    assert [change.step for change in view.facts.changes] == [14]
+    assert [change.step for change in view.facts.changes] == [15]
 
 
 # 9 -- few evaluations ------------------------------------------------------------------------
@@ -362,3 +362,13 @@ def test_22_a_metric_undefined_at_the_edges_of_epochs_is_no_alarm() -> None:
     accuracy[::50] = np.nan
     run = make_run({"loss": falling(4, 2, 300), "train_accuracy": accuracy.tolist()})
     assert alarms(run) == []
+
+
+def test_10_an_agent_is_known_by_columns_of_one_letter() -> None:
+    grows, same = falling(1, 9, 90, 0.1), noisy(20, 90)
+    for names in (("eps", "R"), ("Q", "avg50"), ("epsilon", "score"), ("pi_loss", "ret")):
+        view = view_of({"loss": grows, names[0]: grows, names[1]: same})
+        assert not view.facts.is_monotone
+        assert "reinforcement" in view.facts.objective
+    assert view_of({"loss": grows, "eps": grows}).facts.is_monotone
+    assert view_of({"loss": grows, "r": same}).facts.is_monotone

@@ -154,3 +154,8 @@ def test_noise_that_comes_with_the_rise_does_not_hide_it() -> None:
     noisy = "train/loss: 2.1>1.2~0.05*12 1.2>5~0.3*12 6.5~1.6*40"
     assert "loss_divergence" in alarms(noisy)
     assert "loss_divergence" not in alarms("train/loss: 2.1>1.2~0.3*12 1.3~0.5*52")
+
+
+def test_a_loss_that_wanders_up_before_it_jumps_began_where_it_jumped() -> None:
+    example = "train/loss: 3.1>2~0.08*50 1.86*2 2~0.08*8 2.1~0.03*6 4 3.8 3.6 3.4>3.2*4 3.2~0.01*45"
+    assert found(example, "loss_divergence").first_step == 66
