@@ -1,1 +1,1 @@
-"""Two sets of recorded runs that were made by people who did not know the analyzers."""
+"""Sets of recorded runs that were made by people who did not know the analyzers."""

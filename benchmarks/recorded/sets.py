@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = ("tasks", "healthy", "fresh")
+NAMES = ("tasks", "healthy", "fresh", "catalogue", "frameworks", "people")
 
 
 def unpack(name: str, place: Path) -> Path:
