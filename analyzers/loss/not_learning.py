@@ -320,8 +320,23 @@ class NotLearning:
                 "at_chance": float(at_chance),
                 "level": shape.last,
                 "thrown": _thrown(view, guess) if guess else 0.0,
+                "excess": _excess(curve, guess) if guess and at_chance else 0.0,
             },
         )
+
+
+def _excess(curve: Curve, guess: float) -> float:
+    """Share by which the later half of a loss is above a guess for certain, else 0.
+
+    Whoever guesses at labels without sense learns how often each comes, and pays no more than
+    that; steps that are too large throw the guess itself about.
+    """
+    means = curve.bins[2][np.isfinite(curve.bins[2])]
+    over = means[len(means) // 2 :] - guess
+    if len(over) < 6:
+        return 0.0
+    level, error = float(np.mean(over)), float(np.std(over)) / np.sqrt(len(over))
+    return level / guess if level > 4 * error else 0.0
 
 
 def _thrown(view: RunView, guess: float) -> float:

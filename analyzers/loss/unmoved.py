@@ -23,6 +23,8 @@ _APART = 0.015
 _SELDOM = 0.2
 """Where some classes are frequent, an accuracy says little about what a guess costs."""
 _MANY_TIMES = 4.5
+_AGAIN = 0.8
+"""Share of evaluations that say the same as the one before, where inputs make no difference."""
 _OUTCOMES = ("val/accuracy", "val/score", "score")
 
 
@@ -70,6 +72,24 @@ def _is_exact(level: float) -> bool:
     """True if a value has three digits or more: 0.194, but not 0.9."""
     places = next((k for k in range(7) if round(level, k) == level), 7)
     return level * 10.0**places >= _DIGITS
+
+
+def deaf_to_inputs(view: RunView) -> Evidence | None:
+    """A bad accuracy of validation that is the same as before at nearly all evaluations.
+
+    The answer is one for all samples, and changes from class to class now and then. Labels without
+    sense leave a model that tells samples apart, for nothing.
+    """
+    right = accuracy(view, "val")
+    if right is None or len(right) < _LEAST or not np.isfinite(right.y).all():
+        return None
+    values = right.y[-4096:]
+    level = float(np.median(binned_fraction(right)))
+    is_exact = any(_is_exact(one) for one in np.unique(values)[:16].tolist())
+    is_bad = 0 < level < _DOES_WELL and is_exact
+    if not is_bad or float(np.mean(np.diff(values) == 0)) < _AGAIN:
+        return None
+    return right.evidence(0, len(right) - 1)
 
 
 def one_answer(view: RunView, identity: str) -> Iterator[Finding]:

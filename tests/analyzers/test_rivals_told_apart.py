@@ -384,3 +384,27 @@ def test_a_metric_of_outputs_that_overflowed_accuses_no_code() -> None:
     assert "code_bug" not in [cause.id for cause in told.root_causes]
     finite = judged(train__loss=fall(2.0, 0.5, 61), val__accuracy=[0.4, *[-3.7] * 60])
     assert best(finite) == "code_bug"
+
+
+def test_a_guess_that_is_thrown_about_is_no_matter_of_labels() -> None:
+    accuracy = level(0.1, 100, 0.2)
+    run = {"train/accuracy": accuracy, "grad_norm": level(0.5, 100, 0.2)}
+    above = diagnose(make_run({**run, "train/loss": level(1.015 * np.log(10), 100, 0.006)}))
+    assert best(above) == "lr_too_high"
+    exact = diagnose(make_run({**run, "train/loss": level(np.log(10), 100, 0.006)}))
+    assert best(exact) == "corrupt_labels"
+
+
+def test_labels_without_sense_do_not_make_a_model_deaf() -> None:
+    run = {"train/loss": level(np.log(10), 100, 0.003), "grad_norm": level(0.5, 100, 0.2)}
+    deaf = [0.0925] * 12 + [0.1075] * 8
+    assert best(diagnose(make_run({**run, "val/accuracy": deaf}))) == "poor_init"
+    hears = [round(value, 4) for value in level(0.1, 20, 0.1)]
+    assert best(diagnose(make_run({**run, "val/accuracy": hears}))) == "corrupt_labels"
+
+
+def test_a_loss_on_its_way_past_a_guess_is_none() -> None:
+    loss = [float(value) for value in 1.6 + 0.9 * np.exp(-np.arange(20) / 11)]
+    hits = [0.12, 0.05, 0.05, 0.11, 0.13, *np.linspace(0.19, 0.22, 15).tolist()]
+    told = diagnose(make_run({"train/loss": loss, "val/loss": loss, "val/accuracy": hits}))
+    assert all(finding.id != "not_learning" for finding in told.findings)
