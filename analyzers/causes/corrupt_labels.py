@@ -79,6 +79,8 @@ class CorruptLabels:
         if limited is not None and limited.number("validation") > limited.number("accuracy") + 0.1:
             # Noise in the training labels alone: the clean validation set is done better.
             yield case.because(limited, 0.5)
+        if limited is not None and limited.number("above"):
+            yield case.because(limited, -0.6)
         for finding in case.all("overfitting")[:1]:
             # What is learned by heart alone, and foretells nothing at any time, has no rule.
             yield case.because(finding, 0.7 if finding.number("guessed") else 0.15)

@@ -69,6 +69,9 @@ class PoorInitialisation:
         for finding in case.all("suspicious_metric"):
             if finding.details.get("kind") == "wild_start":
                 yield case.because(finding, 0.45)
+        for finding in case.all("underfitting"):
+            if finding.number("above"):
+                yield case.because(finding, 0.45)
         for finding in case.all("not_learning"):
             if finding.number("above"):
                 # Sure of wrong answers from the first step to the last.

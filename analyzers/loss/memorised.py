@@ -21,6 +21,8 @@ from .outcomes import accuracy, binned_fraction
 _BY_HEART = 0.98
 _FAR_BELOW = 0.35
 """Healthy classifiers of small training sets are up to a third better on these."""
+_NO_MISTAKE = 0.02
+"""Mean cost of an answer that one mistake in fifty, if made for sure, exceeds by far."""
 _LEAST = 6
 _APART = 0.2
 
@@ -29,9 +31,24 @@ def has_memorised(view: RunView) -> bool:
     """Training makes no mistake any more, validation one in three or more."""
     pair = _both(view)
     if pair is None:
-        return False
+        return _has_memorised_by_loss(view)
     (_, fitted), (_, measured) = pair
     return _end(fitted) >= _BY_HEART and _end(fitted) - _end(measured) >= _FAR_BELOW
+
+
+def _has_memorised_by_loss(view: RunView) -> bool:
+    """The same where only the loss of training is told: so little costs no mistake at all."""
+    train, right = view.curve("train/loss"), accuracy(view, "val")
+    if train is None or right is None or accuracy(view, "train") is not None:
+        return False
+    if min(len(train), len(right)) < _LEAST or not begins_at_start(train):
+        return False
+    costs, measured = train.bins[2], binned_fraction(right)
+    if not np.isfinite(costs).all() or not np.isfinite(measured).all():
+        return False
+    # Squared errors of shares begin lower than what a guess among two costs.
+    is_certain = float(costs[0]) > 0.6 and 0 <= _end(costs) < _NO_MISTAKE
+    return is_certain and 1.0 - _end(measured) >= _FAR_BELOW
 
 
 def was_never_right(view: RunView, val_loss: Curve | None) -> bool:
