@@ -64,6 +64,26 @@ def was_never_right(view: RunView, val_loss: Curve | None) -> bool:
     return is_guess and float(np.max(measured)) <= most
 
 
+def guess_of_validation(view: RunView) -> float | None:
+    """What a guess costs, where validation began with one, got no better, and hits no more often.
+
+    Trained weights that are tuned on, however gently, do better than that from the start.
+    """
+    val, right = view.curve("val/loss"), accuracy(view, "val")
+    if val is None or right is None or min(len(val), len(right)) < _LEAST:
+        return None
+    costs, hits = val.bins[2], binned_fraction(right)
+    first = float(costs[0])
+    if not np.isfinite(costs).all() or not np.isfinite(hits).all() or not 0.6 < first < 4.0:
+        return None
+    classes = round(math.exp(first))
+    guess = math.log(classes)
+    is_guess = abs(first / guess - 1.0) < 0.01 and float(np.min(costs)) > 0.985 * guess
+    later = hits[len(hits) // 2 :]
+    is_random = 0.6 / classes < float(np.median(later)) and float(np.max(later)) < 1.25 / classes
+    return guess if is_guess and is_random and _end(costs) >= first else None
+
+
 def began_together(train: Curve, val: Curve) -> bool:
     """The first evaluation was as good as training was then, and each later one is worse.
 

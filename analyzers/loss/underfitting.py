@@ -49,6 +49,9 @@ from .outcomes import (
 )
 from .overpriced import costs_more_than_a_guess
 
+_DROWNING = 0.85
+"""Share of the units that nobody drops on purpose."""
+
 
 @analyzer
 @dataclass(frozen=True, slots=True)
@@ -102,11 +105,13 @@ class Underfitting:
         if fitted >= self.low or fitted - now > 0.1 or not learned:
             return
         flat = self._flat_since(reached)
-        if flat is None and not (fitted < self.poor and self._is_complete(view, train)):
+        is_drowned = max(fitted, now) < self.poor and len(reached) >= 10 and _is_drowned(view)
+        is_result = fitted < self.poor and self._is_complete(view, train)
+        if flat is None and not is_result and not is_drowned:
             return
         since = min((flat or 0) * train.bin_width, len(train) - 1)
         course = (
-            f"ends at {fitted:.3g} after all planned steps"
+            f"ends at {fitted:.3g} after {len(train)} values"
             if flat is None
             else f"is flat at {fitted:.3g} since {train.axis_name} {train.step(since):.10g}"
         )
@@ -115,7 +120,7 @@ class Underfitting:
             title=f"{train.name} {course}, with {val.name} at {now:.3g}: "
             + ("both stay low together" if now < fitted + 0.1 else "the training set is the worse"),
             severity=Severity.WARNING
-            if known is not None or (now > fitted + 0.2 and not _is_made_harder(view))
+            if known is not None or is_drowned or (now > fitted + 0.2 and not _is_made_harder(view))
             else Severity.INFO,
             confidence=finding_confidence(Basis.RESEARCH, 0.7),
             basis=Basis.RESEARCH,
@@ -211,6 +216,14 @@ class Underfitting:
         outside = np.flatnonzero(np.abs(smooth - end) > max(0.02, 6 * spread))
         since = int(outside[-1]) + 1 if len(outside) else 0
         return since if len(smooth) - since >= self.least_share * len(smooth) else None
+
+
+def _is_drowned(view: RunView) -> bool:
+    """Nearly all of what a layer says is dropped, so that hardly anything can be learned."""
+    return any(
+        "dropout" in setting.path.casefold() and _DROWNING <= (setting.number or 0.0) <= 1.0
+        for setting in view.settings
+    )
 
 
 def _is_made_harder(view: RunView) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.calibration import finding_confidence
+from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.view import RunView
 from .levels import begins_at_start, is_warming_up
@@ -16,6 +17,8 @@ from .outcomes import accuracy, binned_fraction
 _LEAST = 8
 _DIGITS = 100.0
 """Units of its last digit that a value must have for standing still to mean something."""
+_FINELY = 1000.0
+"""The same for a loss, which no two batches share."""
 _HARDLY = 0.02
 _DOES_WELL = 0.75
 _APART = 0.015
@@ -34,6 +37,19 @@ def constant_outcomes(view: RunView) -> Evidence | None:
     What is good may stay so: a small validation set knows few values.
     """
     return _held(view, 0.0)
+
+
+def never_changed(view: RunView, loss: Curve) -> bool:
+    """Losses that are the same to the last of four digits or more, of validation, too."""
+    for curve in (loss, view.curve("val/loss")):
+        if curve is None:
+            continue
+        _, _, means, low, high, _ = curve.bins
+        if not np.isfinite(means).all() or float(np.max(high)) != float(np.min(low)):
+            return False
+        if not _is_exact(abs(float(low[0])), _FINELY):
+            return False
+    return True
 
 
 def hardly_moved(view: RunView) -> Evidence | None:
@@ -68,10 +84,10 @@ def _held(view: RunView, within: float) -> Evidence | None:
     return shown
 
 
-def _is_exact(level: float) -> bool:
+def _is_exact(level: float, units: float = _DIGITS) -> bool:
     """True if a value has three digits or more: 0.194, but not 0.9."""
     places = next((k for k in range(7) if round(level, k) == level), 7)
-    return level * 10.0**places >= _DIGITS
+    return level * 10.0**places >= units
 
 
 def deaf_to_inputs(view: RunView) -> Evidence | None:

@@ -407,7 +407,18 @@ def test_a_loss_on_its_way_past_a_guess_is_none() -> None:
     loss = 1.6 + 0.9 * np.exp(-np.arange(20) / 11)
     hits = [0.12, 0.05, 0.05, 0.11, 0.13, *np.linspace(0.19, 0.22, 15).tolist()]
     log = "\n".join(
-        f"Epoch {n + 1:03d} | train loss {cost:.4f} | val loss {1.01 * cost:.4f} | val acc {hit:.4f}"
+        f"Epoch {n + 1:03d} | train loss {cost:.4f} | val loss {cost:.4f} | val acc {hit:.4f}"
         for n, (cost, hit) in enumerate(zip(loss.tolist(), hits, strict=True))
     )
     assert all(finding.id != "not_learning" for finding in diagnose(read_log(log)).findings)
+
+
+def test_trees_without_a_split_are_not_frozen() -> None:
+    lines = [f"[{n}]\ttraining's l2: 0.688139\tvalid_1's l2: 0.70553" for n in range(1, 31)]
+    assert best(diagnose(read_log("\n".join(lines)))) == "frozen_parameters"
+    said = (
+        "[LightGBM] [Warning] Stopped training because there are no more leaves that meet the "
+        "split requirements"
+    )
+    log = "\n".join(line for pair in lines for line in (said, pair))
+    assert best(diagnose(read_log(log))) == "bad_config"

@@ -55,6 +55,14 @@ def test_a_price_above_that_of_a_guess_to_the_end_is_one_of_scale() -> None:
     assert causes(example)[0] == "unnormalized_inputs"
 
 
+def test_nearly_all_units_dropped_leave_too_little_to_learn_with() -> None:
+    run = "train/accuracy: 0.1>0.12*14 ; val/accuracy: 0.11>0.3*14"
+    assert "underfitting" in alarms(f"{run} ; config: dropout=0.97")
+    assert "underfitting" not in alarms(f"{run} ; config: dropout=0.5")
+    learns = "train/accuracy: 0.1>0.3*14 ; val/accuracy: 0.2>0.8*14 ; config: dropout=0.9"
+    assert "underfitting" not in alarms(learns)
+
+
 def test_a_lost_task_is_forgotten() -> None:
     example = (
         "task1/val_accuracy: 0.1>0.95*10 0.9 0.5 0.2 0.1 0.1 0.12 ; train/loss: (2>0.1~0.01*80)*2"
