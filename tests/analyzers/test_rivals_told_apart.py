@@ -422,3 +422,10 @@ def test_trees_without_a_split_are_not_frozen() -> None:
     )
     log = "\n".join(line for pair in lines for line in (said, pair))
     assert best(diagnose(read_log(log))) == "bad_config"
+
+
+def test_a_batch_of_rare_classes_is_a_spike_to_a_model_that_ignores_them() -> None:
+    run = {"train/loss": [*fall(0.67, 0.15, 60), *level(0.15, 40), 3.0, 0.9, *level(0.15, 20)]}
+    assert best(diagnose(make_run(run))) == "bad_batch"
+    ignored = {"val/accuracy": [0.9667] * 6, "val/recall": [0.0] * 6, "val/f1": [0.0] * 6}
+    assert best(diagnose(make_run({**run, **ignored}))) == "class_imbalance"
