@@ -28,9 +28,20 @@ _PAIRS = {
 }
 """Initials, their partner without which they may mean anything, and what they mean with it."""
 
+_SPLITS = frozenset({"val", "valid", "validation", "eval"})
+_ACCURACIES, _LOSSES = ("acc", "accuracy"), ("loss", "ce", "nll")
+
 
 def role_by_company(name: str, is_logged: Callable[[str], bool]) -> str | None:
-    """The role of a series that is called by initials, if its partner is logged beside it."""
+    """The role of a series that is called by initials, if its partner is logged beside it.
+
+    Or of a bare `val` between a `loss` and a `val_acc`: the one measure of validation that has no
+    name is the one of training that needs none.
+    """
+    if name in _SPLITS:
+        is_other = any(is_logged(f"{name}_{word}") for word in _ACCURACIES)
+        is_measured = any(is_logged(f"{name}_{word}") for word in _LOSSES)
+        return "val/loss" if is_other and not is_measured and is_logged("loss") else None
     partner, role = _PAIRS.get(name, ("", None))
     return role if partner and is_logged(partner) else None
 

@@ -68,6 +68,10 @@ class BadBatch:
         if undefined is not None and undefined.number("nan_follows"):
             # A statistic of one element is NaN, whatever the element is.
             yield case.because(undefined, -0.6)
+        rare = case.get("class_imbalance")
+        if rare is not None and rare.is_alarm and alone:
+            # To a model that ignores rare classes, a batch with a few of them is a spike.
+            yield Clue(-0.5, rare.evidence[-1])
         passing = passing_nan(case)
         if passing is not None:
             # The weights survive them: what is not finite comes with some batches and goes.

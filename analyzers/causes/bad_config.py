@@ -19,6 +19,7 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..core.settings_lookup import Setting
 from ..errors.hypothesis import MessageCause
+from ..loss.splitless import no_split_allowed
 
 
 @cause
@@ -62,6 +63,11 @@ class BadConfig(MessageCause):
         for finding in case.all("not_learning"):
             if finding.number("exploring"):
                 yield case.because(finding, 0.75)
+        grown = no_split_allowed(case.view)
+        if grown is not None and case.has("not_learning"):
+            # Limits such as the least samples of a leaf that the data cannot meet.
+            yield Clue(0.8, grown)
+            yield case.because(case.all("not_learning")[0], 0.2)
         decay = _crushing_decay(case)
         if decay is not None:
             yield Clue(0.75, decay.evidence)
@@ -76,6 +82,8 @@ class BadConfig(MessageCause):
             return f"{decay.path} {decay.value} shrinks the weights faster than they learn"
         if any(finding.number("exploring") for finding in case.all("not_learning")):
             return "exploration is never reduced: the agent cannot use what it has learned"
+        if no_split_allowed(case.view) is not None and case.has("not_learning"):
+            return "the limits of a leaf (or the features) allow no split: every tree is empty"
         return "a setting is wrong, missing or contradicts another"
 
     def general_fixes(self, case: Case) -> Iterator[Fix]:
@@ -90,6 +98,16 @@ class BadConfig(MessageCause):
                 "level within 200 steps",
                 verify="the parameter norm after 200 steps is at least that of the start",
                 if_it_fails="set it to 0 for a test: a loss that stays flat has another cause",
+            )
+        if no_split_allowed(case.view) is not None and case.has("not_learning"):
+            yield Fix(
+                addresses=self.id,
+                change="lower the least samples of a leaf and of a bin below a tenth of the rows",
+                example="min_data_in_leaf=1, min_data_in_bin=1, min_gain_to_split=0",
+                expected_impact="the first trees have several leaves and the loss falls at once",
+                verify="the training loss of the second iteration is below that of the first",
+                if_it_fails="count the distinct values of each feature: constant ones are left out",
+                is_quick=True,
             )
         yield Fix(
             addresses=self.id,

@@ -27,13 +27,14 @@ from ..core.rates import (
     creeping_validation,
     highest_rate,
     overwhelming_decay,
+    thrown_about_a_guess,
     thrown_to_a_guess,
 )
 from ..core.registry import cause
 from ..gradients.shares import measured
 from ..loss.ordered import same_blocks
 from ..loss.outcomes import unlearned
-from ..loss.unmoved import hardly_moved
+from ..loss.unmoved import deaf_to_inputs, hardly_moved
 
 
 @cause
@@ -78,6 +79,8 @@ class CorruptLabels:
         if limited is not None and limited.number("validation") > limited.number("accuracy") + 0.1:
             # Noise in the training labels alone: the clean validation set is done better.
             yield case.because(limited, 0.5)
+        if limited is not None and limited.number("above"):
+            yield case.because(limited, -0.6)
         for finding in case.all("overfitting")[:1]:
             # What is learned by heart alone, and foretells nothing at any time, has no rule.
             yield case.because(finding, 0.7 if finding.number("guessed") else 0.15)
@@ -119,6 +122,12 @@ class CorruptLabels:
         thrown = thrown_to_a_guess(case)
         if thrown is not None:
             yield case.because(thrown, -0.5)
+        restless = thrown_about_a_guess(case)
+        if restless is not None:
+            yield case.because(restless, -0.6)
+        deaf = deaf_to_inputs(case.view)
+        if deaf is not None and flat is not None and unmoved is None:
+            yield Clue(-0.6, deaf)
         lost = unlearned(case.view)
         if lost is not None and labels_changed(case) is None:
             # These labels had taught it something.

@@ -25,6 +25,7 @@ from ..core.registry import cause
 from ..core.settings_lookup import Setting
 from ..gradients.calm import calmly
 from ..gradients.shares import measured
+from ..loss.splitless import no_split_allowed
 
 _FREEZE = re.compile(r"\b(?:freeze|frozen|freezes|requires grad|linear prob(?:e|ing))\b")
 _WEIGHTS = {
@@ -88,6 +89,10 @@ class FrozenParameters:
         for share in measured(case.view, "update_ratio")[:1]:
             if share.level() > 1e-6:
                 yield Clue(-0.85, share.curve.evidence(0, len(share.curve) - 1))
+        empty = no_split_allowed(case.view)
+        if empty is not None:
+            # Trees have no parameters that could be frozen.
+            yield Clue(-0.9, empty)
         rate = case.view.curve("lr")
         peak = float(np.nanmax(rate.bins[4], initial=0.0)) if rate is not None else 0.0
         if rate is not None and len(rate) and not np.any(rate.y[-64:] > 1e-4 * peak):

@@ -41,7 +41,7 @@ from ..core.fixes import (
     lower_learning_rate,
     shown,
 )
-from ..core.rates import highest_rate, thrown_to_a_guess
+from ..core.rates import highest_rate, thrown_about_a_guess, thrown_to_a_guess
 from ..core.registry import cause
 from ..core.shifts import shifted_gradients
 from ..core.sudden import leap_before, sudden_break
@@ -100,6 +100,9 @@ class LearningRateTooHigh:
         thrown = thrown_to_a_guess(case)
         if thrown is not None:
             yield case.because(thrown, 0.5)
+        restless = thrown_about_a_guess(case)
+        if restless is not None:
+            yield case.because(restless, 0.5)
         yield from self._thrown_at_once(case)
         yield from self._growth(case, step)
         yield from self._rate(case, step)

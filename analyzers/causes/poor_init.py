@@ -25,6 +25,7 @@ from ..core.registry import cause
 from ..gradients.calm import calmly, median
 from ..gradients.layers import gradient_layers, without_embeddings
 from ..gradients.stated import odd_initialisation
+from ..loss.unmoved import deaf_to_inputs, hardly_moved
 from ..outputs.logged_signs import equal_from_the_start
 
 _FOUND = (
@@ -68,6 +69,9 @@ class PoorInitialisation:
         for finding in case.all("suspicious_metric"):
             if finding.details.get("kind") == "wild_start":
                 yield case.because(finding, 0.45)
+        for finding in case.all("underfitting"):
+            if finding.number("above"):
+                yield case.because(finding, 0.45)
         for finding in case.all("not_learning"):
             if finding.number("above"):
                 # Sure of wrong answers from the first step to the last.
@@ -80,6 +84,10 @@ class PoorInitialisation:
         if equal is not None and case.has("not_learning", "vanishing_gradients"):
             # Weights of 0 give every input the same code, and no gradient to change that.
             yield Clue(0.7, equal)
+        deaf = deaf_to_inputs(case.view)
+        if deaf is not None and hardly_moved(case.view) is None and case.has("not_learning"):
+            # Weights so small, or units so shut, that all inputs look alike.
+            yield Clue(0.45, deaf)
         dead = case.get("dead_units")
         if dead is not None and share_of_run(case, dead.first_step) < 0.1:
             yield case.because(dead, 0.2)

@@ -22,6 +22,7 @@ from ..core.registry import cause
 from ..gradients.calm import calmly
 from ..gradients.shares import measured
 from ..gradients.stated import squashing_activation
+from ..loss.unmoved import deaf_to_inputs, hardly_moved
 
 
 @cause
@@ -78,6 +79,9 @@ class SaturatingActivations:
             depth = case.setting("layers")
             if depth is not None and (depth.number or 0) >= 4:
                 yield Clue(0.3, depth.evidence)
+        deaf = deaf_to_inputs(case.view)
+        if deaf is not None and hardly_moved(case.view) is None and case.has("not_learning"):
+            yield Clue(0.3, deaf)
         yield from self._against(case)
 
     def _against(self, case: Case) -> Iterator[Clue]:

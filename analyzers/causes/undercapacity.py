@@ -42,6 +42,9 @@ class Undercapacity:
         if found is not None:
             # As mere information it says that the task may be hard, too.
             yield case.because(found, 0.5 if found.is_alarm else 0.25)
+            if found.number("above"):
+                # The smallest model guesses; one that does worse began on another scale.
+                yield case.because(found, -0.7)
         for finding in case.all("plateau"):
             if finding.is_alarm:
                 # A model that is too small still creeps on; one without signal stops at once.

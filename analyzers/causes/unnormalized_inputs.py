@@ -67,6 +67,11 @@ class UnnormalizedInputs:
             elif finding.number("at_chance") and finding.number("thrown") > HUGE:
                 # Steps that are too large begin at a guess; inputs of another scale do not.
                 yield case.because(finding, 0.3)
+        for finding in case.all("underfitting"):
+            if finding.number("above"):
+                # Right more and more often, at a price that only outputs of another scale have.
+                yield case.because(finding, 0.6)
+                yield Clue(0.15, finding.evidence[-1])
         norm = case.view.curve("grad_norm")
         if norm is not None and len(norm) >= 4:
             first = norm.y[:5][np.isfinite(norm.y[:5])]

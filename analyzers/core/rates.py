@@ -20,6 +20,21 @@ def thrown_to_a_guess(case: Case) -> Finding | None:
     return None
 
 
+EXCESS = 0.01
+"""Share above the loss of a guess that no guess has that is left alone."""
+
+
+def thrown_about_a_guess(case: Case) -> Finding | None:
+    """A loss that stays a little above that of a guess, for certain: each step throws it about."""
+    rate = highest_rate(case)
+    if rate is not None and rate.value < 1e-3:
+        return None
+    for finding in case.all("not_learning"):
+        if finding.number("at_chance") and finding.number("excess") >= EXCESS:
+            return finding
+    return None
+
+
 def overwhelming_decay(case: Case) -> Evidence | None:
     """A pull of the weights towards 0 that no usual gradient holds against."""
     decay, optimizer = case.setting("weight_decay"), case.setting("optimizer")

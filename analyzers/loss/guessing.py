@@ -26,6 +26,8 @@ _MORE = 0.045
 """above it; steps that are too large make a guess that is too sure of itself;"""
 _HITS = 0.35
 """and the accuracy from one in K."""
+_DRIFT = 0.04
+"""Share of its level that a loss on its way past a guess still falls by; a guess stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def guessing(view: RunView, loss: Curve, share: float = 0.5) -> Guessing | None:
     if level is None or not 0.5 < level < math.log(MOST_CLASSES):
         return None
     classes = round(math.exp(level))
+    if _falls_through(loss.bins[2], share, math.log(max(2, classes))):
+        return None
     # Too many classes to tell one number from the next: the accuracy decides.
     if classes < 2 or not -_LOSS <= level / math.log(classes) - 1.0 <= _MORE:
         return None
@@ -61,6 +65,17 @@ def guessing(view: RunView, loss: Curve, share: float = 0.5) -> Guessing | None:
             continue  # batches of one class are mostly all wrong
         return Guessing(classes, measured.evidence(len(measured) - 1))
     return None
+
+
+def _falls_through(means: Floats, share: float, guess: float) -> bool:
+    """A loss that falls all the time passes what a guess among any number of classes costs."""
+    later = means[-max(2, int(share * len(means))) :]
+    later = later[np.isfinite(later)]
+    third = len(later) // 3
+    if third < 2:
+        return False
+    fallen = float(np.median(later[:third]) - np.median(later[-third:]))
+    return fallen > _DRIFT * guess and float(later[-1]) < guess
 
 
 def never_hit(view: RunView, guess: Guessing, best: float) -> bool:

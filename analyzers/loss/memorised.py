@@ -21,6 +21,8 @@ from .outcomes import accuracy, binned_fraction
 _BY_HEART = 0.98
 _FAR_BELOW = 0.35
 """Healthy classifiers of small training sets are up to a third better on these."""
+_NO_MISTAKE = 0.02
+"""Mean cost of an answer that one mistake in fifty, if made for sure, exceeds by far."""
 _LEAST = 6
 _APART = 0.2
 
@@ -29,9 +31,24 @@ def has_memorised(view: RunView) -> bool:
     """Training makes no mistake any more, validation one in three or more."""
     pair = _both(view)
     if pair is None:
-        return False
+        return _has_memorised_by_loss(view)
     (_, fitted), (_, measured) = pair
     return _end(fitted) >= _BY_HEART and _end(fitted) - _end(measured) >= _FAR_BELOW
+
+
+def _has_memorised_by_loss(view: RunView) -> bool:
+    """The same where only the loss of training is told: so little costs no mistake at all."""
+    train, right = view.curve("train/loss"), accuracy(view, "val")
+    if train is None or right is None or accuracy(view, "train") is not None:
+        return False
+    if min(len(train), len(right)) < _LEAST or not begins_at_start(train):
+        return False
+    costs, measured = train.bins[2], binned_fraction(right)
+    if not np.isfinite(costs).all() or not np.isfinite(measured).all():
+        return False
+    # Squared errors of shares begin lower than what a guess among two costs.
+    is_certain = float(costs[0]) > 0.6 and 0 <= _end(costs) < _NO_MISTAKE
+    return is_certain and 1.0 - _end(measured) >= _FAR_BELOW
 
 
 def was_never_right(view: RunView, val_loss: Curve | None) -> bool:
@@ -45,6 +62,26 @@ def was_never_right(view: RunView, val_loss: Curve | None) -> bool:
     is_guess = abs(first / math.log(classes) - 1.0) < 0.03
     most = min(1.35 / classes, 1.0 / classes + 0.1)
     return is_guess and float(np.max(measured)) <= most
+
+
+def guess_of_validation(view: RunView) -> float | None:
+    """What a guess costs, where validation began with one, got no better, and hits no more often.
+
+    Trained weights that are tuned on, however gently, do better than that from the start.
+    """
+    val, right = view.curve("val/loss"), accuracy(view, "val")
+    if val is None or right is None or min(len(val), len(right)) < _LEAST:
+        return None
+    costs, hits = val.bins[2], binned_fraction(right)
+    first = float(costs[0])
+    if not np.isfinite(costs).all() or not np.isfinite(hits).all() or not 0.6 < first < 4.0:
+        return None
+    classes = round(math.exp(first))
+    guess = math.log(classes)
+    is_guess = abs(first / guess - 1.0) < 0.01 and float(np.min(costs)) > 0.985 * guess
+    later = hits[len(hits) // 2 :]
+    is_random = 0.6 / classes < float(np.median(later)) and float(np.max(later)) < 1.25 / classes
+    return guess if is_guess and is_random and _end(costs) >= first else None
 
 
 def began_together(train: Curve, val: Curve) -> bool:

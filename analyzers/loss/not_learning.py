@@ -1,15 +1,15 @@
 """not_learning: the training loss has not moved from where it began.
 
-What it sees: after enough steps, the last windows within three percent of the first values, no
-    slope beyond chance, and no other outcome that improves. Warm-up, objectives that are not
-    meant to fall, and logs that begin in the middle of a training are left alone. A few epochs are
-    enough where loss and accuracy are those of a guess among the same number of classes, also
-    after a wild beginning. A regression whose R2 stays at 0 foretells the mean. A loss that moves
-    little at a small rate may be that of tuned weights, and is information, unless all that is
-    measured on validation stays the same to the last digit. A classifier that gives every sample
-    the same answer, or whose loss falls from many times that of a guess while it is right as
-    seldom as at first, has learned nothing; nor has an agent that earns less than at first, or
-    whose actions stay random.
+What it sees: a loss that is the same to the last of many digits; after enough steps, the last
+    windows within three percent of the first values, no slope beyond chance, and no other outcome
+    that improves. Warm-up, objectives that are not meant to fall, and logs that begin in the middle
+    of a training are left alone. A few epochs are enough where loss and accuracy are those of a
+    guess among the same number of classes, also after a wild beginning. A regression whose R2 stays
+    at 0 foretells the mean. A loss that moves little at a small rate may be that of tuned weights,
+    and is information, unless all that is measured on validation stays the same to the last digit.
+    A classifier that gives every sample the same answer, or whose loss falls from many times that
+    of a guess while it is right as seldom as at first, has learned nothing; nor has an agent that
+    earns less than at first, or whose actions stay random.
 Why it matters: the gradient does not reach the parameters, or there is nothing to learn in what
     the model is shown; more steps will not help.
 Fires on:
@@ -24,6 +24,7 @@ Fires on:
     train/loss: 1.61>1.57*90 ; val/loss: 1.61>1.57*20 ; val_dice: 0.194*20 ; lr: 1e-5*90
     train/loss: 1.33 1.07~0.01*40 ; val/loss: 1.05~0.003*12 ; val_acc: (0.43 0.39 0.39)*4
     train/loss: 15.6>11.5~0.3*22 ; train/accuracy: 0.1~0.01*22 ; val/accuracy: 0.11~0.01*22
+    train/loss: 0.688139*40 ; val/loss: 0.70553*40
     train/loss: 1.792*15 ; val/loss: 1.792*15 ; acc: 0.17~0.005*15 ; config: steps=15
 Stays quiet:
     train/loss: 1.07~0.01*40 ; val/loss: 1.07>1.01*12 ; val_acc: 0.43 0.42 0.42 0.43 0.44 0.43*7
@@ -33,6 +34,8 @@ Stays quiet:
     train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 2e-5*240
     train/loss: 2.303>1.9~0.02*400
     train/loss: 2.303~0.02*8
+    train/loss: 0.69*40 ; val/loss: 0.71 0.7>0.6*39
+    train/loss: 0.688139*40 ; val/loss: 0.70553>0.6*40
     train/loss: 4.6>3.1~0.1*100 ; val_r2: -0.1>0.3*20
     train/loss: 1900 100 50 20 1.83>1.5~0.08*120 ; val/accuracy: 0.18>0.4~0.01*10
 Try next: overfit 16 samples: if the loss falls, look at data and labels; if not, at the graph
@@ -64,7 +67,7 @@ from .levels import (
     is_warming_up,
     shape_of,
 )
-from .memorised import was_never_right
+from .memorised import guess_of_validation, was_never_right
 from .outcomes import (
     accuracy,
     as_fraction,
@@ -78,7 +81,7 @@ from .outcomes import (
     peak_rate,
 )
 from .rewardless import never_rewarded
-from .unmoved import constant_outcomes, one_answer, worse_than_a_guess
+from .unmoved import constant_outcomes, never_changed, one_answer, worse_than_a_guess
 
 
 @analyzer
@@ -93,6 +96,8 @@ class NotLearning:
     least_steps: float = 80.0
     least_seen: int = 5
     """Points that are enough where loss and accuracy agree that it guesses."""
+    least_equal: int = 24
+    """Values that are enough where all are the same to the last digit."""
     least_evaluations: int = 8
     least_rate: float = 5e-4
     """Learning rate from which on nobody fine-tunes."""
@@ -144,8 +149,9 @@ class NotLearning:
             and self._validation_is_flat(view)
             and is_complete(view, curve)
         )
+        is_constant = len(curve) >= self.least_equal and never_changed(view, curve)
         least = self.least_seen if seen else self.least_points
-        if not self._had_its_chance(view, curve, least, is_result=is_result):
+        if not self._had_its_chance(view, curve, least, is_result=is_result or is_constant):
             return
         if guess is not None and shape.first < 0.6 * guess:
             return  # it had learned before this log begins
@@ -156,6 +162,8 @@ class NotLearning:
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
         if is_flat or only_guessed or self._stays_at_chance(guess, shape):
             is_tuned = may_be_fine_tuning(view, curve) and constant_outcomes(view) is None
+            if guess is None and is_complete(view, curve):
+                guess = guess_of_validation(view)
             is_normal = guess is None and (
                 is_tuned or creeps_down(view, shape) or goes_on_falling(curve)
             )
@@ -320,8 +328,24 @@ class NotLearning:
                 "at_chance": float(at_chance),
                 "level": shape.last,
                 "thrown": _thrown(view, guess) if guess else 0.0,
+                "constant": float(never_changed(view, curve)),
+                "excess": _excess(curve, guess) if guess and at_chance else 0.0,
             },
         )
+
+
+def _excess(curve: Curve, guess: float) -> float:
+    """Share by which the later half of a loss is above a guess for certain, else 0.
+
+    Whoever guesses at labels without sense learns how often each comes, and pays no more than
+    that; steps that are too large throw the guess itself about.
+    """
+    means = curve.bins[2][np.isfinite(curve.bins[2])]
+    over = means[len(means) // 2 :] - guess
+    if len(over) < 6:
+        return 0.0
+    level, error = float(np.mean(over)), float(np.std(over)) / np.sqrt(len(over))
+    return level / guess if level > 4 * error else 0.0
 
 
 def _thrown(view: RunView, guess: float) -> float:

@@ -12,7 +12,10 @@ Fires on:
     train/accuracy: 0.5>1.0*20 ; val/accuracy: 0.5 0.7 0.8 0.78 0.75 0.72 0.70 0.68 0.66 0.65
     train/loss: 1.6>1.2*10 ; val/loss: 1.61>1.97*10 ; train_acc: 0.19>0.5*10 ; val_acc: 0.19*10
     train/loss: 0.69>0.62*50 ; val/loss: 0.7>0.71*50 ; auc: 0.56>0.79*50 ; val_auc: 0.49~0.01*50
+    train/loss: 2.4>0.1*14 0.1>0.002*60 ; val/loss: 2.4>1.3*14 1.3>1.6*60 ; val_acc: 0.1>0.58*74
+    train/loss: 2.2>0.03*20 ; val/loss: 2.2 2 2.2 2.1 (3.1 3 2.7 3.4)*4 ; val_acc: (0.2 0.3)*10
 Stays quiet:
+    train/loss: 2.2>0.9*20 ; val/loss: (2.2 1.9 2.4 2.2)*5
     train/loss: 0.69>0.62*50 ; val/loss: 0.7>0.68*50 ; auc: 0.56>0.79*50 ; val_auc: 0.49>0.63*50
     train/loss: 2>0.5~0.01*400 ; val/loss: 2 1.5 1.2 1.0 0.95 0.97 0.9 0.92 0.88 0.9
     train/loss: 2>0.9~0.01*400 ; val/loss: 2 1.5 1.2 1.1 1.0 1.02 1.04
@@ -82,7 +85,8 @@ class Overfitting:
         now = float(np.median(after[-min(3, len(after) - 1) :]))
         rise = now - float(values[low])
         jitter = _jitter(values)
-        if rise < self.least_rise * values[low] or rise < self.jitters * jitter:
+        is_clear = rise >= self.jitters * jitter or self._is_high_for_long(values, low, jitter)
+        if rise < self.least_rise * values[low] or not is_clear:
             return
         # A converged toy run may double a tiny loss without anyone losing anything.
         if rise < self.least_absolute * abs(first_level(train)):
@@ -100,6 +104,17 @@ class Overfitting:
             still_better = False  # there is nothing left that could suffer
         found = self._report(view, train, val, low, now, then, latest, still_better=still_better)
         yield replace(found, details={**found.details, "guessed": float(guessed)})
+
+    def _is_high_for_long(self, values: Floats, low: int, jitter: float) -> bool:
+        """Evaluations that scatter, and of which not one of the later half is near the lowest."""
+        later = values[len(values) // 2 :]
+        if low > len(values) // 3 or len(later) < 8:
+            return False
+        # The lowest of many that scatter is low by chance, its neighbours are not.
+        begin = float(np.median(values[max(0, low - 1) : low + 2]))
+        needed = self.jitters * jitter * np.sqrt(3.0 / len(later))
+        is_above = float(np.min(later)) > (1.0 + self.least_rise) * begin
+        return is_above and float(np.median(later)) - begin > needed
 
     def _outcome_gain(self, view: RunView, step: float) -> float | None:
         """Gain of accuracy or score since a step, in units of what would be noticed."""

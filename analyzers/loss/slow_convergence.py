@@ -4,13 +4,18 @@ What it sees: a loss that goes down steadily, as fast at the end as at the begin
     less than a fifth of its first value. A healthy loss falls fast first and then ever slower.
     When all is done that was planned, ten epochs and the smallest fall beyond chance are enough;
     where a tiny rate has decayed, the fall is measured by the sum of the rates. A validation that
-    gets worse meanwhile shows that it is no lack of speed.
+    gets worse meanwhile shows that it is no lack of speed; one that wins the same few per cent at
+    each of many evaluations, that it is one, also where more was won.
 Why it matters: the same compute at another step size would be much further.
 Fires on:
     train/loss: 2.30>2.10~0.01*600
     train/loss: 0.7236>0.7228*60 ; config: max_iters=60
+    train/loss: 0.4>0.24~0.004*24 ; val/loss: 0.42>0.365*8 0.358>0.311*8 0.305>0.265*8
     train/loss: 4.6>4.5*20 4.5>4.43*20 4.43>4.38*20 4.38>4.35*20 4.35>4.34*20 ; lr: 4e-6>4e-9*100
 Stays quiet:
+    train/loss: 0.4>0.3*10 0.3>0.24~0.004*15 ; val/loss: 0.42>0.31*10 0.305>0.26*15
+    train/loss: 0.4>0.24~0.004*25 ; val/loss: 0.42>0.36*10 0.36~0.01*15
+    train/loss: 1.62>1.5*10 1.48>1.3*10 1.28>1*10 ; val/loss: 1.65>1.56*10 1.54>1.4*10 1.37>1.1*10
     train/loss: 0.7236>0.7228*60 ; config: max_iters=6000
     train/loss: 2.30>2.10~0.01*600 ; val/loss: 2.3>2.5~0.01*20
     train/loss: 0.1012>0.0995*20 ; val/loss: 0.1~0.0005*20 ; config: max_iters=20
@@ -55,6 +60,12 @@ class SlowConvergence:
     """Points that are enough when all planned steps are done."""
     most_gain: float = 0.20
     least_gain: float = 0.003
+    least_falls: int = 20
+    """Evaluations that must all be better than the one before, and not by ever less."""
+    most_won: float = 0.6
+    """Logarithm of what they won together,"""
+    most_step: float = 0.03
+    """and each of them."""
     tiny: float = 1e-5
     """Peak rate that hardly any optimizer gets far with."""
     straight: float = 0.55
@@ -79,8 +90,33 @@ class SlowConvergence:
             return  # what is left to be won is little
         is_long = len(curve) >= self.least_points and shape.gain > self.least_gain
         is_slow = is_long and self._is_slow(shape, shape.levels)
+        is_slow = is_slow or self._never_bends(view, curve)
         if is_slow or self._is_slow_for_good(view, curve, shape):
             yield self._report(view, curve, shape)
+
+    def _never_bends(self, view: RunView, curve: Curve) -> bool:
+        """Validation better at each of many evaluations, by the same small share as at first.
+
+        Whoever learns in steps of a fitting size wins most of what there is to win early on.
+        """
+        val = view.curve("val/loss")
+        if val is None or not self.least_falls <= len(val) <= 512 or not begins_at_start(val):
+            return False
+        if any(view.curve(f"{split}/accuracy") is not None for split in ("train", "val")):
+            return False  # it tells better whether anything is learned
+        if view.facts.is_decayed or may_be_fine_tuning(view, curve):
+            return False
+        if not np.isfinite(val.y).all() or float(np.min(val.y)) <= 0:
+            return False
+        falls = -np.diff(np.log(val.y))
+        third = len(falls) // 3
+        begin, end = float(np.mean(falls[:third])), float(np.mean(falls[-third:]))
+        own, won = shape_of(curve), float(np.sum(falls))
+        is_shared = own is not None and abs(-np.log1p(-min(own.gain, 0.99)) - won) < 0.3 * won
+        # Who finds the way after a while falls ever faster, who has found it ever slower.
+        is_even = 0.85 * begin < end < 1.15 * begin
+        is_small = self.least_gain < won < self.most_won and float(np.max(falls)) < self.most_step
+        return bool(np.all(falls > 0)) and is_small and is_shared and is_even
 
     def _is_slow_for_good(self, view: RunView, curve: Curve, shape: Shape) -> bool:
         """At the end of all that was planned: also in few epochs, or with a rate that is gone."""

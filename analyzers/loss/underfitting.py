@@ -4,13 +4,19 @@ What it sees: a training accuracy that has been flat for at least the last two f
     well below what the task allows, with a validation accuracy as low and a learning rate that
     has not decayed. From losses alone this cannot be told from noise in the data, so without an
     accuracy it is never more than information. Among a few classes a validation accuracy near that
-    of a guess is enough, where both losses have levelled out together.
+    of a guess is enough, where both losses have levelled out together. A classifier whose loss came
+    down from many times a guess, and costs more than one to the end, is underfitted however it got
+    on.
 Why it matters: more steps, and more regularisation, will not help; the model, its features or the
     labels limit it.
 Fires on:
     train/accuracy: 0.1>0.42*9 0.42*30 ; val/accuracy: 0.1>0.41*9 0.41*30 ; config: classes=9
     train/loss: 2.38 2.18>1.92*8 1.9~0.005*9 ; val/loss: 2.23>1.89*18 ; val_acc: 0.17>0.24*18
+    train/loss: 94 16 8 5 2.4~0.3*20 ; val/loss: 15 8 6 2.2~0.5*21 ; val_acc: 0.6>0.64~0.05*24
+    train/loss: 1055 700 400 300>190~20*30 ; val/loss: 580>170*12 ; val_acc: 0.12>0.23*12
 Stays quiet:
+    train/loss: 94 16 8 5 0.6~0.05*20 ; val/loss: 15 8 6 0.6~0.05*21 ; val_acc: 0.6>0.64~0.05*24
+    train/loss: 147 140>60~3*30 ; val/loss: 145>65*12 ; val_acc: 0.12>0.7*12
     train/loss: 2.38>1.9*18 ; val/loss: 2.23>1.89*18 ; val_acc: 0.17>0.24*18
     train/loss: 4.5 3>2.7*8 2.65~0.005*9 ; val/loss: 3.3>2.7*18 ; val_acc: 0.2>0.29*18
     train/loss: 2.3>0.2~0.01*400 ; train/accuracy: 0.1>0.95*40 ; val/accuracy: 0.1>0.94*40
@@ -41,6 +47,10 @@ from .outcomes import (
     is_fine_tuning,
     may_be_fine_tuning,
 )
+from .overpriced import costs_more_than_a_guess
+
+_DROWNING = 0.85
+"""Share of the units that nobody drops on purpose."""
 
 
 @analyzer
@@ -68,7 +78,13 @@ class Underfitting:
     least_epochs: int = 12
 
     def examine(self, view: RunView) -> Iterator[Finding]:
-        """Judge by accuracies."""
+        """Judge by accuracies, then by what the answers cost."""
+        found = list(self._by_outcomes(view))
+        if not any(finding.is_alarm for finding in found):
+            found = list(costs_more_than_a_guess(view, self.id)) or found
+        yield from found
+
+    def _by_outcomes(self, view: RunView) -> Iterator[Finding]:
         train, val = view.curve("train/accuracy"), view.curve("val/accuracy")
         if train is None or val is None:
             yield from list(self._by_loss(view)) or self._by_validation(view)
@@ -89,11 +105,13 @@ class Underfitting:
         if fitted >= self.low or fitted - now > 0.1 or not learned:
             return
         flat = self._flat_since(reached)
-        if flat is None and not (fitted < self.poor and self._is_complete(view, train)):
+        is_drowned = max(fitted, now) < self.poor and len(reached) >= 10 and _is_drowned(view)
+        is_result = fitted < self.poor and self._is_complete(view, train)
+        if flat is None and not is_result and not is_drowned:
             return
         since = min((flat or 0) * train.bin_width, len(train) - 1)
         course = (
-            f"ends at {fitted:.3g} after all planned steps"
+            f"ends at {fitted:.3g} after {len(train)} values"
             if flat is None
             else f"is flat at {fitted:.3g} since {train.axis_name} {train.step(since):.10g}"
         )
@@ -102,7 +120,7 @@ class Underfitting:
             title=f"{train.name} {course}, with {val.name} at {now:.3g}: "
             + ("both stay low together" if now < fitted + 0.1 else "the training set is the worse"),
             severity=Severity.WARNING
-            if known is not None or (now > fitted + 0.2 and not _is_made_harder(view))
+            if known is not None or is_drowned or (now > fitted + 0.2 and not _is_made_harder(view))
             else Severity.INFO,
             confidence=finding_confidence(Basis.RESEARCH, 0.7),
             basis=Basis.RESEARCH,
@@ -198,6 +216,14 @@ class Underfitting:
         outside = np.flatnonzero(np.abs(smooth - end) > max(0.02, 6 * spread))
         since = int(outside[-1]) + 1 if len(outside) else 0
         return since if len(smooth) - since >= self.least_share * len(smooth) else None
+
+
+def _is_drowned(view: RunView) -> bool:
+    """Nearly all of what a layer says is dropped, so that hardly anything can be learned."""
+    return any(
+        "dropout" in setting.path.casefold() and _DROWNING <= (setting.number or 0.0) <= 1.0
+        for setting in view.settings
+    )
 
 
 def _is_made_harder(view: RunView) -> bool:

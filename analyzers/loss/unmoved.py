@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.calibration import finding_confidence
+from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
 from ..core.view import RunView
 from .levels import begins_at_start, is_warming_up
@@ -16,6 +17,8 @@ from .outcomes import accuracy, binned_fraction
 _LEAST = 8
 _DIGITS = 100.0
 """Units of its last digit that a value must have for standing still to mean something."""
+_FINELY = 1000.0
+"""The same for a loss, which no two batches share."""
 _HARDLY = 0.02
 _DOES_WELL = 0.75
 _APART = 0.015
@@ -23,6 +26,8 @@ _APART = 0.015
 _SELDOM = 0.2
 """Where some classes are frequent, an accuracy says little about what a guess costs."""
 _MANY_TIMES = 4.5
+_AGAIN = 0.8
+"""Share of evaluations that say the same as the one before, where inputs make no difference."""
 _OUTCOMES = ("val/accuracy", "val/score", "score")
 
 
@@ -32,6 +37,19 @@ def constant_outcomes(view: RunView) -> Evidence | None:
     What is good may stay so: a small validation set knows few values.
     """
     return _held(view, 0.0)
+
+
+def never_changed(view: RunView, loss: Curve) -> bool:
+    """Losses that are the same to the last of four digits or more, of validation, too."""
+    for curve in (loss, view.curve("val/loss")):
+        if curve is None:
+            continue
+        _, _, means, low, high, _ = curve.bins
+        if not np.isfinite(means).all() or float(np.max(high)) != float(np.min(low)):
+            return False
+        if not _is_exact(abs(float(low[0])), _FINELY):
+            return False
+    return True
 
 
 def hardly_moved(view: RunView) -> Evidence | None:
@@ -66,10 +84,28 @@ def _held(view: RunView, within: float) -> Evidence | None:
     return shown
 
 
-def _is_exact(level: float) -> bool:
+def _is_exact(level: float, units: float = _DIGITS) -> bool:
     """True if a value has three digits or more: 0.194, but not 0.9."""
     places = next((k for k in range(7) if round(level, k) == level), 7)
-    return level * 10.0**places >= _DIGITS
+    return level * 10.0**places >= units
+
+
+def deaf_to_inputs(view: RunView) -> Evidence | None:
+    """A bad accuracy of validation that is the same as before at nearly all evaluations.
+
+    The answer is one for all samples, and changes from class to class now and then. Labels without
+    sense leave a model that tells samples apart, for nothing.
+    """
+    right = accuracy(view, "val")
+    if right is None or len(right) < _LEAST or not np.isfinite(right.y).all():
+        return None
+    values = right.y[-4096:]
+    level = float(np.median(binned_fraction(right)))
+    is_exact = any(_is_exact(one) for one in np.unique(values)[:16].tolist())
+    is_bad = 0 < level < _DOES_WELL and is_exact
+    if not is_bad or float(np.mean(np.diff(values) == 0)) < _AGAIN:
+        return None
+    return right.evidence(0, len(right) - 1)
 
 
 def one_answer(view: RunView, identity: str) -> Iterator[Finding]:

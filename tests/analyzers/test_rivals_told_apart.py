@@ -384,3 +384,48 @@ def test_a_metric_of_outputs_that_overflowed_accuses_no_code() -> None:
     assert "code_bug" not in [cause.id for cause in told.root_causes]
     finite = judged(train__loss=fall(2.0, 0.5, 61), val__accuracy=[0.4, *[-3.7] * 60])
     assert best(finite) == "code_bug"
+
+
+def test_a_guess_that_is_thrown_about_is_no_matter_of_labels() -> None:
+    accuracy = level(0.1, 100, 0.2)
+    run = {"train/accuracy": accuracy, "grad_norm": level(0.5, 100, 0.2)}
+    above = diagnose(make_run({**run, "train/loss": level(1.015 * np.log(10), 100, 0.006)}))
+    assert best(above) == "lr_too_high"
+    exact = diagnose(make_run({**run, "train/loss": level(np.log(10), 100, 0.006)}))
+    assert best(exact) == "corrupt_labels"
+
+
+def test_labels_without_sense_do_not_make_a_model_deaf() -> None:
+    run = {"train/loss": level(np.log(10), 100, 0.003), "grad_norm": level(0.5, 100, 0.2)}
+    deaf = [0.0925] * 12 + [0.1075] * 8
+    assert best(diagnose(make_run({**run, "val/accuracy": deaf}))) == "poor_init"
+    hears = [round(value, 4) for value in level(0.1, 20, 0.1)]
+    assert best(diagnose(make_run({**run, "val/accuracy": hears}))) == "corrupt_labels"
+
+
+def test_a_loss_on_its_way_past_a_guess_is_none() -> None:
+    loss = 1.6 + 0.9 * np.exp(-np.arange(20) / 11)
+    hits = [0.12, 0.05, 0.05, 0.11, 0.13, *np.linspace(0.19, 0.22, 15).tolist()]
+    log = "\n".join(
+        f"Epoch {n + 1:03d} | train loss {cost:.4f} | val loss {cost:.4f} | val acc {hit:.4f}"
+        for n, (cost, hit) in enumerate(zip(loss.tolist(), hits, strict=True))
+    )
+    assert all(finding.id != "not_learning" for finding in diagnose(read_log(log)).findings)
+
+
+def test_trees_without_a_split_are_not_frozen() -> None:
+    lines = [f"[{n}]\ttraining's l2: 0.688139\tvalid_1's l2: 0.70553" for n in range(1, 31)]
+    assert best(diagnose(read_log("\n".join(lines)))) == "frozen_parameters"
+    said = (
+        "[LightGBM] [Warning] Stopped training because there are no more leaves that meet the "
+        "split requirements"
+    )
+    log = "\n".join(line for pair in lines for line in (said, pair))
+    assert best(diagnose(read_log(log))) == "bad_config"
+
+
+def test_a_batch_of_rare_classes_is_a_spike_to_a_model_that_ignores_them() -> None:
+    run = {"train/loss": [*fall(0.67, 0.15, 60), *level(0.15, 40), 3.0, 0.9, *level(0.15, 20)]}
+    assert best(diagnose(make_run(run))) == "bad_batch"
+    ignored = {"val/accuracy": [0.9667] * 6, "val/recall": [0.0] * 6, "val/f1": [0.0] * 6}
+    assert best(diagnose(make_run({**run, **ignored}))) == "class_imbalance"

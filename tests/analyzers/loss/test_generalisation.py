@@ -41,6 +41,28 @@ def test_overfitting_stays_quiet(example: str) -> None:
     assert "overfitting" not in alarms(example)
 
 
+def test_a_loss_of_nothing_says_that_the_training_set_is_known_by_heart() -> None:
+    rest = "val/loss: 2.4>1.3*14 1.3>1.6*60 ; val_acc: 0.1>0.5*14 0.5>0.58*60"
+    assert "overfitting" in alarms(f"train/loss: 2.4>0.1*14 0.1>0.002*60 ; {rest}")
+    assert "overfitting" not in alarms(f"train/loss: 2.4>0.4*14 0.4>0.3*60 ; {rest}")
+
+
+def test_a_price_above_that_of_a_guess_to_the_end_is_one_of_scale() -> None:
+    example = (
+        "train/loss: 94 16 8 5 2.4~0.3*20 ; val/loss: 15 8 6 2.2~0.5*21 ; val_acc: 0.6>0.64~0.05*24"
+    )
+    assert "underfitting" in alarms(example)
+    assert causes(example)[0] == "unnormalized_inputs"
+
+
+def test_nearly_all_units_dropped_leave_too_little_to_learn_with() -> None:
+    run = "train/accuracy: 0.1>0.12*14 ; val/accuracy: 0.11>0.3*14"
+    assert "underfitting" in alarms(f"{run} ; config: dropout=0.97")
+    assert "underfitting" not in alarms(f"{run} ; config: dropout=0.5")
+    learns = "train/accuracy: 0.1>0.3*14 ; val/accuracy: 0.2>0.8*14 ; config: dropout=0.9"
+    assert "underfitting" not in alarms(learns)
+
+
 def test_a_lost_task_is_forgotten() -> None:
     example = (
         "task1/val_accuracy: 0.1>0.95*10 0.9 0.5 0.2 0.1 0.1 0.12 ; train/loss: (2>0.1~0.01*80)*2"

@@ -282,3 +282,9 @@ def test_epochs_of_a_loss_without_a_known_floor_are_not_called_stuck() -> None:
     right = [f"{line} val_acc {0.3 + 0.01 * (n % 4):.2f}" for n, line in enumerate(lines)]
     told = diagnose(read_log("\n".join(right) + "\n")).findings
     assert "plateau" in {finding.id for finding in told if finding.is_alarm}
+
+
+def test_validation_that_never_beats_its_first_guess_is_no_gentle_tuning() -> None:
+    run = "train/loss: 1.386>1.345~0.004*120 ; lr: 5e-4>5e-6*120 ; config: steps=120"
+    assert "not_learning" in alarms(f"{run} ; val/loss: 1.386>1.41*8 ; val_acc: 0.25~0.01*8")
+    assert "not_learning" not in alarms(f"{run} ; val/loss: 1.386>1.33*8 ; val_acc: 0.25>0.4*8")

@@ -367,6 +367,17 @@ def test_initials_mean_something_beside_their_partners_only() -> None:
     assert alone.series[0].role is None
 
 
+def test_a_bare_split_between_a_loss_and_its_accuracy_is_the_loss() -> None:
+    rising = [
+        f"[{n}/14] loss={2.4 / n:.4f} val={60.5 * n:.4f} val_acc=0.2{n}" for n in range(1, 10)
+    ]
+    roles = {series.name: series.role for series in read("\n".join(rising) + "\n").series}
+    assert roles["val"] == "val/loss"
+    alone = [f"[{n}/14] loss={2.4 / n:.4f} val={60.5 * n:.4f}" for n in range(1, 10)]
+    roles = {series.name: series.role for series in read("\n".join(alone) + "\n").series}
+    assert roles["val"] is None
+
+
 def test_bars_of_one_step_are_bars_of_their_epochs() -> None:
     text = "".join(f"Epoch {e}/3\n1/1 [======] - 0s 9ms/step - loss: 0.5\n" for e in (1, 2, 3))
     assert values(read(text), "loss") == [0.5, 0.5, 0.5]
