@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
+from ..core.reloading import loaded_in_part
 
 
 @cause
@@ -62,6 +63,10 @@ class LearningRateSchedule:
             if flat is not None and odd.details.get("kind") in ("early_end", "warming"):
                 yield case.because(flat, 0.6)
         yield from self._restarted(case)
+        partly = loaded_in_part(case)
+        if partly is not None:
+            # Random weights are reason enough for the loss, whatever the rate does.
+            yield Clue(-0.5, partly.evidence(partly.text))
         for placed in case.view.events:
             if "lr_scheduler.step()" in placed.text and odd is not None:
                 yield Clue(0.2, placed.evidence())
