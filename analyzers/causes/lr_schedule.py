@@ -53,6 +53,8 @@ class LearningRateSchedule:
             reach = 12 * loss.spacing if loss is not None else 12.0
             if odd.first_step is not None and step is not None:
                 follows = -reach / 4 <= step - odd.first_step <= max(reach, 0.05 * step)
+                # What creeps up does its harm when it has become too much.
+                follows |= odd.details.get("kind") == "creeping" and step > odd.first_step
                 worst = case.get("loss_divergence", "loss_spike", "nan_loss", "exploding_gradients")
                 if follows and worst is not None:
                     yield case.because(worst, 0.6)
