@@ -23,6 +23,7 @@ from ..core.clues import (
     lead_of_gradients,
     loss_growth_before,
     passing_nan,
+    share_at_once,
     share_of_run,
     turned_with_a_jump,
 )
@@ -106,6 +107,9 @@ class BadBatch:
         growing = goes_on_growing(case, step) if passing is None else None
         if growing is not None and growing.value > 1.5:
             yield Clue(-0.55, growing.evidence)
+        creeping = share_at_once(case, case.onset("loss_divergence")) if stays else None
+        if creeping is not None and creeping.value < 0.4:
+            yield Clue(-0.5, creeping.evidence)
         early = share_of_run(case, step)
         if early < 0.05:
             yield case.because(broken, -0.35)

@@ -3,7 +3,7 @@
 What it is: normalisation, tokenisation, label map or mode differ between two paths that should
     agree.
 Told apart by: validation is bad from the first evaluation on while training learns; or a level
-    shift without any excursion of the gradient.
+    shift, most of it at once, without any excursion of the gradient.
 Try next: send training samples through the validation path.
 """
 
@@ -20,6 +20,7 @@ from ..core.clues import (
     goes_on_growing,
     gradient_at,
     jump_of_training_near,
+    share_at_once,
     share_of_run,
     turned_with_a_jump,
 )
@@ -85,7 +86,10 @@ class DataPipelineChange:
         growing = goes_on_growing(case, case.onset("loss_divergence"))
         late = share_of_run(case, case.onset("loss_divergence")) > 0.1
         lasting = case.get("loss_divergence")
-        if lasting is not None and growing is not None and growing.value < 1.5 and late:
+        at_once = share_at_once(case, case.onset("loss_divergence"))
+        if lasting is not None and at_once is not None and at_once.value < 0.4:
+            yield Clue(-0.4, at_once.evidence)
+        elif lasting is not None and growing is not None and growing.value < 1.5 and late:
             # A new level at once, that stays: what comes in has changed.
             yield case.because(lasting, 0.4)
             yield Clue(0.3, growing.evidence)

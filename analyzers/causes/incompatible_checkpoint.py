@@ -4,35 +4,24 @@ What it is: weights of another architecture, wrapper, vocabulary or code version
     was not written whole.
 Told apart by: keys that differ by a prefix only (wrapper), shapes that differ in the head only
     (classes) or in the embedding (vocabulary), or unreadable files (interrupted writes, git-lfs
-    pointers); a loss that jumps where a checkpoint was loaded of which keys were missing.
+    pointers); a loss that jumps where a checkpoint was loaded of which keys were missing, or that
+    repeats the beginning of the run there.
 Try next: compare keys and shapes; build the model from the checkpoint's own config; go back one
     checkpoint.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
-
-from mltd.runs.event import EventKind
 
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.registry import cause
-from ..core.view import PlacedEvent
+from ..core.reloading import begins_anew, loaded_in_part
 from ..errors.hypothesis import MessageCause
-
-_KEYS = re.compile(
-    r"(?i)\b(?:missing|unexpected)(?:[ _]keys?)?(?:\(s\))?\s*[:=(]*\s*(?:\[\s*['\"]|[1-9]\d*\b)"
-    r"|\b[1-9]\d* (?:missing|unexpected|mismatched)(?: keys?)?\b"
-    r"|newly initiali[sz]ed|re-?initiali[sz](?:ed|ing)|not initiali[sz]ed from the model checkpoint"
-    r"|randomly initiali[sz]ed|\bpartial(?:ly)? load"
-)
-_KINDS = (EventKind.CHECKPOINT, EventKind.RESTART, EventKind.WARNING, EventKind.ERROR)
 
 
 @cause
@@ -53,9 +42,11 @@ class IncompatibleCheckpoint(MessageCause):
 
     def general_issue(self, case: Case) -> str:
         """The sentence if no message has its own."""
-        partly = _loaded_in_part(case)
+        partly = loaded_in_part(case)
         if partly is not None:
             return f"not all weights came from the checkpoint: {partly.text.strip()[:160]}"
+        if begins_anew(case) is not None:
+            return "the loss begins anew where the run was resumed: the weights were not loaded"
         return "the checkpoint does not belong to this model, or is broken"
 
     def more_clues(self, case: Case) -> Iterator[Clue]:
@@ -63,12 +54,15 @@ class IncompatibleCheckpoint(MessageCause):
         setting = case.setting("resume")
         if setting is not None and case.has("checkpoint_mismatch") and setting.value:
             yield Clue(0.15, setting.evidence)
-        partly = _loaded_in_part(case)
+        partly = loaded_in_part(case)
         jump = case.get("resume_discontinuity", "loss_spike", "loss_divergence")
         if partly is not None and jump is not None:
             # What is not in the file begins as random numbers.
             yield Clue(0.75, partly.evidence(partly.text), states=True)
             yield case.because(jump, 0.4)
+        anew = begins_anew(case)
+        if anew is not None:
+            yield Clue(0.75, anew, "restart")
 
     def general_fixes(self, case: Case) -> Iterator[Fix]:
         """Load what fits, on purpose."""
@@ -81,20 +75,3 @@ class IncompatibleCheckpoint(MessageCause):
             if_it_fails="if layers of the body are listed, the checkpoint is of another model",
             is_quick=True,
         )
-
-
-def _loaded_in_part(case: Case) -> PlacedEvent | None:
-    """A line just before the loss jumped that tells of weights which the file did not have."""
-    step = case.onset("resume_discontinuity", "loss_spike", "loss_divergence")
-    loss = case.view.curve("train/loss")
-    if step is None or loss is None:
-        return None
-    for placed in case.view.events_of(*_KINDS):
-        if placed.source is not case.view.run.files[loss.series.file]:
-            continue
-        if not _KEYS.search(placed.text):
-            continue
-        at = bisect_left(range(len(loss)), placed.event.line, key=loss.line)
-        if 0 < at < len(loss) and abs(loss.step(at) - step) <= 2 * loss.spacing:
-            return placed
-    return None

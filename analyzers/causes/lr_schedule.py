@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
+from ..core.reloading import loaded_in_part
 
 
 @cause
@@ -52,6 +53,8 @@ class LearningRateSchedule:
             reach = 12 * loss.spacing if loss is not None else 12.0
             if odd.first_step is not None and step is not None:
                 follows = -reach / 4 <= step - odd.first_step <= max(reach, 0.05 * step)
+                # What creeps up does its harm when it has become too much.
+                follows |= odd.details.get("kind") == "creeping" and step > odd.first_step
                 worst = case.get("loss_divergence", "loss_spike", "nan_loss", "exploding_gradients")
                 if follows and worst is not None:
                     yield case.because(worst, 0.6)
@@ -62,6 +65,10 @@ class LearningRateSchedule:
             if flat is not None and odd.details.get("kind") in ("early_end", "warming"):
                 yield case.because(flat, 0.6)
         yield from self._restarted(case)
+        partly = loaded_in_part(case)
+        if partly is not None:
+            # Random weights are reason enough for the loss, whatever the rate does.
+            yield Clue(-0.5, partly.evidence(partly.text))
         for placed in case.view.events:
             if "lr_scheduler.step()" in placed.text and odd is not None:
                 yield Clue(0.2, placed.evidence())

@@ -21,6 +21,7 @@ from ..core.clues import gradient_at, restart_near
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
+from ..core.reloading import begins_anew
 
 
 @cause
@@ -53,6 +54,10 @@ class StaleOptimizerState:
             yield case.because(found, 0.4)
         else:
             yield case.because(found, -0.5)
+        anew = begins_anew(case)
+        if anew is not None:
+            # The weights are those of the start as well.
+            yield Clue(-0.4, anew)
         sudden = gradient_at(case, found.first_step)
         if sudden is not None and sudden.value > 2:
             yield Clue(0.3, sudden.evidence)

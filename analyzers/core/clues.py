@@ -269,6 +269,28 @@ def goes_on_growing(case: Case, step: float | None) -> Answer | None:
     return Answer(grown, curve.evidence(at, min(at + 40, len(curve) - 1)))
 
 
+def share_at_once(case: Case, step: float | None) -> Answer | None:
+    """How much of what the loss has risen by at its end it rose by within a few points of a step.
+
+    Data that are others from one step to the next raise it at once; what creeps up does not.
+    """
+    curve = case.view.curve("train/loss")
+    if curve is None or step is None:
+        return None
+    at = int(np.searchsorted(curve.x, step))
+    few = max(3, min(8, len(curve) // 20))
+    before, soon = curve.y[max(0, at - few) : at], curve.y[at : at + few]
+    last = curve.y[at + few :][-2 * few :]
+    if min(len(before), len(soon), len(last)) < 3:
+        return None
+    level = float(np.median(before))
+    rise = float(np.median(last)) - level
+    if not rise > 0:
+        return None
+    share = (float(np.median(soon)) - level) / rise
+    return Answer(share, curve.evidence(at, len(curve) - 1, f"{share:.0%} of the rise at once"))
+
+
 def lead_of_gradients(case: Case) -> Answer | None:
     """By how many logged points the gradient exploded before the loss was lost."""
     burst, lost = case.get("exploding_gradients"), case.onset("nan_loss")

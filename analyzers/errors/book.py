@@ -66,7 +66,8 @@ class Entry:
     unless_code: str = ""
     """Must not be found in a source line of the traceback."""
     scope: str = "failure"
-    """failure: what ended the run; unresolved: errors that it may have ended with; any."""
+    """failure: what ended the run; unresolved: errors that it may have ended with;
+    cut_short: these, and what an evaluation follows without any training; any."""
     severity: str = ""
     at_end: str = ""
     """Severity if nothing shows that the run went on."""

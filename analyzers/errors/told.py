@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -55,6 +56,8 @@ class Told:
     """It ended the run or one of its processes."""
     is_last_word: bool
     """Nothing shows that the run went on."""
+    is_cut_short: bool
+    """The round in which it was said has an evaluation and nothing of training after it."""
     is_first: bool
     """It is the first cause among all that ended the run."""
     is_history: bool = False
@@ -98,6 +101,7 @@ def _read(view: RunView) -> Iterator[Told]:
             found,
             is_fatal=key in fatal_ids,
             is_last_word=is_open and near_end and not went_on,
+            is_cut_short=went_on and _is_cut_short(view, placed),
             is_first=first is not None and first.event is placed.event,
             is_history=key in past_ids,
         )
@@ -113,6 +117,23 @@ def _progress(view: RunView) -> dict[int, int]:
             key = id(view.run.files[series.file])
             last[key] = max(last.get(key, 0), series.line_of(-1))
     return last
+
+
+def _is_cut_short(view: RunView, placed: PlacedEvent) -> bool:
+    """The next evaluation comes before any record of training."""
+    train, val = view.curve("train/loss"), view.curve("val/loss")
+    if train is None or val is None:
+        return False
+    files = view.run.files
+    if not placed.source is files[train.series.file] is files[val.series.file]:
+        return False
+    line = placed.event.last_line
+    evaluated, trained = (
+        bisect_right(range(len(curve)), line, key=curve.line) for curve in (val, train)
+    )
+    if evaluated == len(val):
+        return False
+    return trained == len(train) or train.line(trained) > val.line(evaluated)
 
 
 def report(view: RunView, identity: str) -> Iterator[Finding]:
@@ -180,6 +201,8 @@ def _is_heard(one: Told) -> bool:
             return True
         case "unresolved":
             return one.is_last_word
+        case "cut_short":
+            return one.is_last_word or one.is_cut_short
         case _:
             return one.is_last_word and one.placed.event.kind is not EventKind.WARNING
 

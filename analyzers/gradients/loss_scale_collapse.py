@@ -2,17 +2,20 @@
 
 What it sees: a loss scale that is halved at least three times within twenty records, or that ends
     at its floor of 1 or below; OVERFLOW lines that announce the same; the message that the scale
-    is already at its minimum. The first overflows of a run are the scaler finding its level.
+    is already at its minimum. A series that is only called `scale` is one if it starts high and
+    holds nothing but powers of two. The first overflows of a run are the scaler finding its level.
 Why it matters: every halving is a skipped step; at the floor no step is made any more, and the
     gradients are not finite at any scale.
 Fires on:
     loss_scale: 65536*100 32768 16384 8192 2048 512 64 8 2 1 0.5 ; train/loss: 2>1~0.02*110
+    scale: 65536*100 32768 16384 8192 2048 512 64 8 2 1 0.5 ; train/loss: 2>1~0.02*110
     log: Exception: Current loss scale already at minimum - cannot decrease scale anymore.
     log: Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 8.691694759794e-311
 Stays quiet:
     loss_scale: 65536 32768 16384 8192 4096*200 ; train/loss: 2>1~0.02*204
     loss_scale: 4294967296 1073741824 67108864 16777216 65536*200 ; train/loss: 2>1~0.02*204
     loss_scale: 65536*100 32768*100 65536*100 32768*50 ; train/loss: 2>1~0.02*350
+    scale: 640*100 320 160 80 40 20 10 5 2 1 ; train/loss: 2>1~0.02*109
     log: [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768
     log: | WARNING: overflow detected, setting loss scale to: 1.0
 Try next: bfloat16 instead of float16; if the loss jumped before the scale fell, go back to the
@@ -31,7 +34,7 @@ from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
 from .calm import calmly
-from .scales import Fall, fall_in_messages, fall_of_series, minimum_message
+from .scales import Fall, fall_in_messages, fall_of_series, minimum_message, scale_series
 
 
 @analyzer
@@ -46,7 +49,7 @@ class LossScaleCollapse:
     @calmly
     def examine(self, view: RunView) -> Iterator[Finding]:
         """The series, else the announcements; the last message on top."""
-        curve = view.curve("loss_scale")
+        curve = scale_series(view)
         fall = None if curve is None else fall_of_series(curve)
         if fall is None:
             fall = fall_in_messages(view)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mltd.runs.event import EventKind
 from mltd.runs.harvest import Floats
+from mltd.runs.roles import normalise
 
 from ..core.curve import Curve
 from ..core.finding import Evidence
@@ -19,6 +20,8 @@ IN = 20
 HALVINGS = 3
 FAR = 6
 """Halvings within a thousand steps that count however slowly they come."""
+LEAST_START = 256.0
+_PLAIN = ("scale", "scaler")
 FLOOR = 1.0
 """A scale this low no longer lifts small gradients: the scaler has lost."""
 SETTLING = 40
@@ -51,6 +54,30 @@ class Fall:
     def is_at_floor(self) -> bool:
         """True if the scale is of no use any more."""
         return self.after <= FLOOR
+
+
+def scale_series(view: RunView) -> Curve | None:
+    """The loss scale by its name, or a plain `scale` that no other quantity could be.
+
+    Scales of images, of logits and of a distribution are no powers of two from end to end.
+    """
+    named = view.curve("loss_scale")
+    if named is not None:
+        return named
+    for curve in view.all_curves():
+        words = normalise(curve.name).split()
+        if curve.series.role is None and words and words[-1] in _PLAIN and _doubles(curve.y):
+            return curve
+    return None
+
+
+def _doubles(values: Floats) -> bool:
+    """Powers of two, of which the first is as high as a scaler begins."""
+    if len(values) < 4 or not values[0] >= LEAST_START:
+        return False
+    usable = values[np.isfinite(values) & (values > 0)]
+    powers = np.log2(usable)
+    return len(usable) >= 0.9 * len(values) and bool(np.all(abs(powers - np.rint(powers)) < 1e-4))
 
 
 def fall_of_series(curve: Curve) -> Fall | None:

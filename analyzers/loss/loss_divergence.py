@@ -51,10 +51,13 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .levels import FEW, Shape, point_by_point, shape_of
+from .resumes import REACH, boundaries
 from .reweighted import turned_up
 from .runaway_values import runaway_values
 from .thrown import thrown_at_start
 
+SOON = 4
+"""Points before a resume in which a rise by chance may seem to begin."""
 _EARLY = re.compile(r"(?i)early[ -]?stop|training early|stopped early|signaling trainer to stop")
 
 
@@ -193,7 +196,7 @@ class LossDivergence:
         return len(after) >= 8 and is_far and lowest > 4 * usual
 
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
-        onset = self._onset(curve, shape)
+        onset = _at_resume(view, curve, self._onset(curve, shape))
         step = curve.step(onset)
         change = self._planned(view, curve, shape, step)
         reference = min(shape.best, shape.first)
@@ -269,6 +272,8 @@ class LossDivergence:
         near = np.abs(np.diff(curve.y[max(0, after - 64) : after + 8]))
         near = near[np.isfinite(near)]
         usual = 3 * float(np.median(near)) if len(near) else 0.0
+        # Where the best is among the first points, the moves behind it are the rise itself.
+        usual = min(usual, max(abs(reference), abs(float(curve.y[0]))))
         rise = shape.last - reference
         most = 0.05 if shape.points < FEW else 0.1
         limit = min(max(usual, min(0.05 * rise, 0.25 * abs(reference))), most * rise)
@@ -363,3 +368,13 @@ def _stopped_early(view: RunView) -> bool:
     """The run ended itself because nothing got better."""
     ends = view.events_of(EventKind.FINISHED)
     return bool(ends) and _EARLY.search(ends[-1].text) is not None
+
+
+def _at_resume(view: RunView, curve: Curve, onset: int) -> int:
+    """The place of a resume right behind an onset, if nothing before it was out of the usual."""
+    usual = curve.y[max(0, onset - REACH) : onset]
+    for boundary in boundaries(view, curve):
+        if 0 < boundary.at - onset <= SOON and len(usual) >= SOON:
+            between = curve.y[onset : boundary.at]
+            return boundary.at if float(np.max(between)) <= float(np.max(usual)) else onset
+    return onset

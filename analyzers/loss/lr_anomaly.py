@@ -2,8 +2,9 @@
 
 What it sees: a jump upwards by more than half between two logged values, outside of warm-up and
     cycles; a rate that is practically 0 long before the planned end while the loss is still high;
-    a warm-up that is as long as the whole run, with a loss that has not moved; a rate that is
-    negative or not a number.
+    a warm-up that is as long as the whole run, with a loss that has not moved; a rate that was
+    held and then grows tenfold and more by the same factor, up to the end; a rate that is negative
+    or not a number.
 Why it matters: a jump throws the weights out of their valley; a rate of 0 ends the training while
     the job goes on.
 Fires on:
@@ -33,6 +34,7 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
+from .creeping import creeps_up
 from .levels import begins_at_start, shape_of
 from .resumes import boundaries
 from .warming import never_arrived
@@ -66,6 +68,7 @@ class LearningRateAnomaly:
         yield from self._jumps(view, curve)
         yield from self._ends_early(view, curve)
         yield from never_arrived(view, curve, self.id)
+        yield from creeps_up(curve, self.id)
 
     def _is_schedule(self, view: RunView, curve: Curve) -> bool:
         """A few numbers called lr may be settings or source code; a schedule goes with the run."""

@@ -3,7 +3,8 @@
 What it sees: swings over several points, not the jitter from one batch to the next (which turns
     back at every second point and is healthy) and not single points that differ at even distances
     (the short last batch of an epoch, an evaluation among the steps): a period that repeats.
-    Means that a progress bar begins anew do not count.
+    Means that a progress bar begins anew do not count, nor does what was smoothed, unless each
+    period has several edges that no mean has.
 Why it matters: the step size is near its limit, or the data come in an order that repeats.
 Fires on:
     train/loss: 2.3>1~0.02*60 (0.5 1.5 2.5 1.5)*14
@@ -32,6 +33,8 @@ from ..core.registry import analyzer
 from ..core.view import RunView
 
 LEAST = 48
+EDGE, EDGES = 0.2, 3
+"""Share of a period's size that one step between neighbours makes up, and how many of them."""
 _BAR = " (progress)"
 
 
@@ -70,7 +73,7 @@ class OscillatingLoss:
         facts = view.facts
         if curve is None or not facts.is_monotone or len(curve) < LEAST or facts.is_cyclic:
             return
-        if facts.is_smoothed(curve) or curve.restarts or facts.is_quantised(curve):
+        if curve.restarts or facts.is_quantised(curve):
             return
         values = curve.y[-4096:]
         if not np.isfinite(values).all():
@@ -81,6 +84,10 @@ class OscillatingLoss:
         if swing is None or swing.strength < max(self.strength, chance):
             return
         if _is_period_of_bar(view, curve, swing):
+            return
+        # Where neighbours are alike because they come sorted, a curve turns back as rarely as a
+        # mean; but a mean has no edges, or one where it begins anew.
+        if facts.is_smoothed(curve) and not _has_edges(values, swing.lag):
             return
         size, of_fall = _shares(values, swing)
         if size > self.least_share and of_fall > self.least_of_fall:
@@ -172,6 +179,15 @@ def _is_single_point(rest: Floats, lag: int) -> bool:
     usual = rest[: len(rest) // lag * lag].reshape(-1, lag).mean(axis=0)
     apart = (usual - np.median(usual)) ** 2
     return float(apart.max()) > 0.7 * float(apart.sum())
+
+
+def _has_edges(values: Floats, lag: int) -> bool:
+    """A usual period goes up and down by steps: several of them, each a good part of its size."""
+    later = values[len(values) // 3 :]
+    folded = later[: len(later) // lag * lag].reshape(-1, lag)
+    usual = np.median(folded - np.median(folded, axis=1, keepdims=True), axis=0)
+    moves = np.abs(np.diff(np.append(usual, usual[0])))
+    return int(np.count_nonzero(moves > EDGE * float(np.ptp(usual)))) >= EDGES
 
 
 def _trend(values: Floats) -> Floats:

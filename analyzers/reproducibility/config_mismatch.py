@@ -14,11 +14,13 @@ Fires on:
     config: num_classes=5, lr=0.1 ; log: IndexError: Target 7 is out of bounds.
     config: batch_size=64, lr=0.1 ; batch_size: 48*20 ; train/loss: 2>1*20
     config: lr=0.0003, batch_size=32 ; lr: 0.01*60 ; train/loss: 2>1*60
+    config: lr=0.0003, batch_size=32, weight_decay=0.01 ; lr: 0.03*60 ; train/loss: 2>1*60
 Stays quiet:
     config: lr=0.0003, head_lr=0.01, batch_size=32 ; lr: 0.01*60 ; train/loss: 2>1*60
     config: num_classes=10, lr=0.1 ; log: IndexError: Target 7 is out of bounds.
     config: batch_size=64, lr=0.1 ; batch_size: 512*20 ; train/loss: 2>1*20
     config: lr=0.0003, batch_size=32 ; lr: 0.0024*60 ; train/loss: 2>1*60
+    config: lr=0.0003, batch_size=32, lr_scale=100 ; lr: 0.03*60 ; train/loss: 2>1*60
     config: lr=0.01, batch_size=32 ; lr: 0.01>0.001*60 ; train/loss: 2>1*60
     config: lr=0.003, batch_size=32 ; lr: 0.002*60 ; train/loss: 2>1*60
 Try next: print the resolved configuration at start; decide which artifact is right; rename the

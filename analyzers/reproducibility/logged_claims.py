@@ -15,6 +15,10 @@ from ..core.view import RunView
 from .disagreement import Disagreement
 
 _RATE = re.compile(r"(?:.* )?(?:lrs?|learning rates?|eta|lr0|lrf)(?: .*)?|.* lr \w+")
+_UNRELATED = re.compile(
+    r"\b(?:weight decay|wd|l2|drop ?out|momentum|betas?\d?|beta \d|eps|epsilon|smoothing|seed)\b"
+)
+"""No program multiplies its rate by these, though 1 / 0.01 is a round factor."""
 _LEAST_RECORDS = 10
 _CLEARLY = 5.0
 """Smaller factors are scalings of groups and stages that configs often do not state."""
@@ -58,7 +62,11 @@ def _is_made_of(logged: float, stated: float, view: RunView) -> bool:
         return True
     if ratio >= _UNITS and math.isclose(ratio, 10.0 ** round(math.log10(ratio)), rel_tol=1e-3):
         return True
-    numbers = {abs(s.number) for s in view.settings if s.number and not isinstance(s.value, bool)}
+    numbers = {
+        abs(s.number)
+        for s in view.settings
+        if s.number and not isinstance(s.value, bool) and not _UNRELATED.search(normalise(s.path))
+    }
     # Devices, accumulated steps, factors, and batch sizes over a reference of 256 or 512.
     factors = numbers | {n / 256 for n in numbers} | {n / 512 for n in numbers}
     factors |= {math.sqrt(n) for n in numbers}

@@ -23,8 +23,18 @@ _ASIDE = re.compile(
     r"project|group|tags?|notes?|device|gpu|gpus|cuda|pid|resume|user|cwd|root|commit|git)\b"
 )
 """Words of settings that may differ between repetitions of one training."""
+_WRITTEN = re.compile(
+    r"\b(?:output|out|name|run|id|uuid|date|time|timestamp|host|hostname|node|port|log|logs|logging|"
+    r"logger|save|wandb|tags?|notes?|pid|user)\b"
+)
+"""Words of settings that say where a run writes, and when it ran."""
+_NUMBER = re.compile(r"\d+")
 _PLACE = re.compile(r"[/\\]|\d{4}-\d\d-\d\d|\d\d:\d\d")
 _SEED = re.compile(r"(?:^|[_\-./=])seed[_=-]?(\d+)(?=$|[_\-./])", re.IGNORECASE)
+_REPEAT = re.compile(
+    r"(?:^|[_\-./=])(?:repeat|repetition|replicate|rep)[_=-]?\d+(?=$|[_\-./])", re.IGNORECASE
+)
+"""Names that call a run one of several that are meant to be the same."""
 METRICS = ("val/accuracy", "val/loss", "train/accuracy", "train/loss")
 LEAST_POINTS = 5
 _REACHED = 0.9
@@ -70,8 +80,9 @@ def _key(run: Run) -> Hashable | None:
     ]
     if len(settings) >= 2:
         return tuple(sorted(settings))
-    if not run.config and _SEED.search(run.name):
-        return _SEED.sub("#", run.name)
+    for pattern in (_SEED, _REPEAT):
+        if not run.config and pattern.search(run.name):
+            return pattern.sub("#", run.name)
     return None
 
 
@@ -81,6 +92,27 @@ def _seed(run: Run) -> float | None:
         return setting.number
     found = _SEED.search(run.name)
     return float(found[1]) if found else None
+
+
+def are_copies(runs: Sequence[Run]) -> bool:
+    """Nothing tells these runs apart but numbers in their names and where they write to.
+
+    Other code, other data or another checkpoint would be reason enough to differ.
+    """
+    kinds = {
+        (
+            _NUMBER.sub("#", run.name),
+            tuple(
+                sorted(
+                    (s.path, str(s.value))
+                    for s in Settings(run.config)
+                    if not _WRITTEN.search(normalise(s.path))
+                )
+            ),
+        )
+        for run in runs
+    }
+    return len(kinds) == 1
 
 
 def endings(group: Sequence[Sibling]) -> list[Ending]:

@@ -15,6 +15,10 @@ OUTLIER = 3.5
 LARGE = 0.1
 """Share of what the training achieved from which a difference matters in practice."""
 LEAST_FOR_OUTLIERS = 5
+LEAST_FOR_FAILURES = 3
+FAILED, AGREED = 0.5, 0.15
+"""Shares of what the training achieves: too few for statistics, a run that misses half of it while
+the others agree needs none."""
 _NORMAL = 1.4826
 
 
@@ -62,6 +66,8 @@ def _interval(drawn: Floats) -> Interval:
 
 def outliers(values: Floats, effect: float) -> npt.NDArray[np.bool_]:
     """Which results stand apart from the others, statistically and in practice."""
+    if LEAST_FOR_FAILURES <= len(values) < LEAST_FOR_OUTLIERS:
+        return _failures(values, effect)
     if len(values) < LEAST_FOR_OUTLIERS:
         return np.zeros(len(values), dtype=bool)
     known = np.isfinite(values)
@@ -73,3 +79,16 @@ def outliers(values: Floats, effect: float) -> npt.NDArray[np.bool_]:
     # Repetitions that agree to the last digit would make any difference infinite.
     scale = max(scale, 1e-3 * effect)
     return (away > OUTLIER * scale) & (away > LARGE * effect)
+
+
+def _failures(values: Floats, effect: float) -> npt.NDArray[np.bool_]:
+    """The one of three or four results that is far from all others, which agree."""
+    apart = np.zeros(len(values), dtype=bool)
+    if not np.isfinite(values).all():
+        return apart
+    away = np.abs(values - np.median(values))
+    one = int(np.argmax(away))
+    others = np.delete(values, one)
+    distance = float(np.min(np.abs(others - values[one])))
+    apart[one] = distance > FAILED * effect and float(np.ptp(others)) < AGREED * effect
+    return apart

@@ -6,11 +6,13 @@ last step that all of them reached. The effect is what the training achieved: th
 the first values to the mean of the last.
 
 - Different seeds: an outlier is more than 3.5 robust deviations and more than a tenth of the
-  effect away from the median of at least five. Without outliers, the spread is large if the
+  effect away from the median of at least five; of three or four, one that misses half of the
+  effect while the others agree. Without outliers, the spread is large if the
   standard deviation of at least three runs is over a tenth of the effect and its bootstrap
   interval stays over a twentieth.
 - The same seed: results that differ by more than 2 % of the effect are worth knowing, by more
-  than a tenth a warning.
+  than a tenth a warning. First losses that differ by more than rounding are one, too: the seed
+  was not applied to weights or data.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ from mltd.runs.run import Run
 
 from ..core.calibration import finding_confidence
 from ..core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
-from .siblings import Ending, endings, siblings
+from ..core.view import RunView
+from .siblings import Ending, are_copies, endings, siblings
 from .spread import LARGE, outliers, summarise
 
 ID = "nondeterminism"
 LEAST_FOR_SPREAD = 3
 NOTABLE = 0.02
+AT_ONCE = 0.003
+"""Share by which first losses of one start may differ: half precision has three digits."""
 _MOST_SHOWN = 6
 
 
@@ -126,6 +131,9 @@ def _by_seed(results: Sequence[Ending]) -> Iterator[tuple[str, Finding]]:
     for seed, group in groups.items():
         values = [result.value for result in group]
         span = max(values) - min(values)
+        if len(group) >= 2 and (first := _first_losses(group)) is not None:
+            yield from _unlike_at_once(seed, group, *first)
+            continue
         if len(group) < 2 or not effect > 0 or span <= max(NOTABLE * effect, 1e-3 * abs(values[0])):
             continue
         name = group[0].curve.name
@@ -151,6 +159,57 @@ def _by_seed(results: Sequence[Ending]) -> Iterator[tuple[str, Finding]]:
                     },
                 ),
             )
+
+
+def _first_losses(group: Sequence[Ending]) -> tuple[float, float] | None:
+    """The lowest and highest first training loss, where they cannot be of the same start.
+
+    Sums in another order move the last digits; other weights or another first batch move more.
+    """
+    if not are_copies([result.run for result in group]):
+        return None
+    firsts = []
+    for result in group:
+        loss = RunView(result.run).curve("train/loss")
+        # A mean over many steps may have parted within them.
+        if loss is None or len(loss) == 0 or loss.axis_name != "step" or not loss.step(0) <= 1:
+            return None
+        firsts.append((loss.step(0), float(loss.y[0])))
+    values = [value for _, value in firsts]
+    is_finite = all(np.isfinite(value) for value in values)
+    if not is_finite or len({step for step, _ in firsts}) > 1:
+        return None
+    low, high = min(values), max(values)
+    return (low, high) if high - low > AT_ONCE * max(abs(low), abs(high)) else None
+
+
+def _unlike_at_once(
+    seed: float, group: Sequence[Ending], low: float, high: float
+) -> Iterator[tuple[str, Finding]]:
+    for result in group:
+        loss = RunView(result.run).curve("train/loss")
+        if loss is None:
+            continue
+        yield (
+            result.run.name,
+            Finding(
+                id=ID,
+                title=f"{loss.name} of {len(group)} runs with the same settings and seed {seed:g} "
+                f"differs at the first step: {low:.5g} to {high:.5g}; the seed is not applied",
+                severity=Severity.WARNING,
+                confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+                basis=Basis.OBSERVATION,
+                evidence=(loss.evidence(0), *_evidence(group, result)),
+                first_step=loss.step(0),
+                details={
+                    "kind": "same seed",
+                    "runs": float(len(group)),
+                    "span": high - low,
+                    "seed": seed,
+                    "metric": loss.name,
+                },
+            ),
+        )
 
 
 def _evidence(results: Sequence[Ending], own: Ending) -> tuple[Evidence, ...]:

@@ -19,15 +19,18 @@ from .truth import Truth, read_truths
 def read_document(folder: Path) -> tuple[dict[str, Any], int]:
     """What we say about a directory, and as how many runs we read it."""
     from mltd.analyzers.diagnosis import diagnose
+    from mltd.analyzers.reproducibility.sweep import compare
     from mltd.runs.discovery import discover
     from mltd.runs.ingest import load
     from mltd.tui.document import document
 
     merged: dict[str, Any] = {"findings": [], "root_causes": [], "broken": []}
     found = discover(str(folder))
-    for files in found:
-        run = load(files).run
-        diagnosis = diagnose(run)
+    runs = [load(files).run for files in found]
+    # Who checks a directory of repetitions has them compared as well.
+    together = compare(runs) if len(runs) > 1 else {}
+    for run in runs:
+        diagnosis = diagnose(run, together.get(run.name, ()))
         part: Any = document(run, 0.0, diagnosis)
         merged["broken"] += [str(problem) for problem in diagnosis.problems]
         merged["findings"] += part["findings"]

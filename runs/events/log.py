@@ -101,6 +101,8 @@ def _is_same_moment(earlier: Event, event: Event) -> bool:
     if event.kind is EventKind.EVALUATION:
         return distance <= 2
     is_same_file = bool(event.message) and event.message == earlier.message
+    # What was saved and is loaded right after it is a run that ended and went on.
+    is_same_file &= event.title.partition(":")[0] == earlier.title.partition(":")[0]
     return is_same_file and _fold(event.text) != _fold(earlier.text)
 
 

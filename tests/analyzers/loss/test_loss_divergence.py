@@ -7,9 +7,10 @@ import pytest
 
 from mltd.analyzers.core.finding import Severity
 from mltd.analyzers.core.view import RunView
+from mltd.analyzers.diagnosis import diagnose
 from mltd.analyzers.loss.loss_divergence import LossDivergence
 from mltd.runs.harvest import Floats
-from tests.analyzers.made import make_run
+from tests.analyzers.made import make_run, read_log
 
 from .judging import alarms, causes, found
 
@@ -159,3 +160,20 @@ def test_noise_that_comes_with_the_rise_does_not_hide_it() -> None:
 def test_a_loss_that_wanders_up_before_it_jumps_began_where_it_jumped() -> None:
     example = "train/loss: 3.1>2~0.08*50 1.86*2 2~0.08*8 2.1~0.03*6 4 3.8 3.6 3.4>3.2*4 3.2~0.01*45"
     assert found(example, "loss_divergence").first_step == 66
+
+
+def test_what_explodes_from_the_first_step_begins_there() -> None:
+    example = "train/loss: 0.61 46 7e5 4e11 3e17 2e23 1e29 7e34 inf nan*80"
+    assert found(example, "loss_divergence").first_step in (1, 2)
+
+
+def test_a_rise_with_a_resume_begins_there_and_not_in_the_noise_before() -> None:
+    wander = (1.2, 0.6, 0.9, 0.5, 1.3, 0.7, 1.0, 0.55, 1.1, 0.6)
+    before = [1.0 * wander[n % 10] + 2 * 0.9**n for n in range(60)]
+    lines = [f"step {n + 1} loss {loss:.4f}" for n, loss in enumerate([*before, 1.2, 1.0])]
+    lines.append("Resuming from checkpoint ckpt/last.pth (step 62)")
+    after = [1.35, 4.3, *(2.3 + 0.01 * (n % 3) for n in range(60))]
+    lines += [f"step {n + 63} loss {loss:.4f}" for n, loss in enumerate(after)]
+    diagnosis = diagnose(read_log("\n".join(lines) + "\n"))
+    (risen,) = [f for f in diagnosis.findings if f.id == "loss_divergence"]
+    assert risen.first_step in (63, 64)

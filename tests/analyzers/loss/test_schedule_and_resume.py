@@ -7,7 +7,7 @@ import pytest
 from mltd.analyzers.diagnosis import Diagnostician
 from tests.analyzers.made import read_log
 
-from .judging import alarms, causes, found, ids
+from .judging import alarms, causes, found, ids, judge
 
 JUMP = "train/loss: 2>1~0.01*100 3>2.5~0.05*100 ; lr: 0.001*100 0.01*100"
 
@@ -115,3 +115,28 @@ def test_a_jump_to_a_new_peak_that_hurts_is_no_end_of_a_warm_up() -> None:
     jump = "lr: 0.0001>0.003*6 0.003*44 0.12*31"
     assert "lr_anomaly" in alarms(f"train/loss: 4.7>2.5~0.05*50 3.4>2.9~0.1*31 ; {jump}")
     assert "lr_anomaly" not in alarms(f"train/loss: 4.7>2.5~0.05*50 2.5>2.1~0.05*31 ; {jump}")
+
+
+def _rates(values: list[float]) -> str:
+    losses = " ".join(f"{2 * 0.97**n + 0.1:.4f}" for n in range(len(values)))
+    return f"train/loss: {losses} ; lr: {' '.join(f'{v:.6g}' for v in values)}"
+
+
+def test_a_held_rate_that_grows_by_a_factor_has_a_decay_above_one() -> None:
+    creeping = [0.001] * 15 + [0.001 * 1.1**n for n in range(1, 56)]
+    finding = found(_rates(creeping), "lr_anomaly")
+    assert (finding.details["kind"], finding.first_step) == ("creeping", 15)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1e-5 * 1.15**n for n in range(70)],
+        [1e-5] * 15 + [1e-5 + 2e-5 * n for n in range(1, 56)],
+        [0.001] * 15 + [0.001 * 1.02**n for n in range(1, 56)],
+        [0.001] * 15 + [0.001 * 1.1**n for n in range(1, 31)] + [0.017 * 0.9**n for n in range(25)],
+    ],
+)
+def test_searches_late_warm_ups_and_what_comes_down_again_have_none(values: list[float]) -> None:
+    kinds = [f.details["kind"] for f in judge(_rates(values)).findings if f.id == "lr_anomaly"]
+    assert "creeping" not in kinds

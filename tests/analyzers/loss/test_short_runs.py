@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from mltd.analyzers.diagnosis import diagnose
@@ -66,6 +68,38 @@ def test_missing_keys_explain_it() -> None:
     whole = said.replace("keys: 2", "keys: 0")
     causes = diagnose(read_log(_log(_FALLS, whole, _AGAIN))).root_causes
     assert "incompatible_checkpoint" not in [cause.id for cause in causes]
+
+
+def test_missing_keys_explain_it_in_other_words_and_whatever_the_rate_does() -> None:
+    said = "WARNING: There were missing keys in the checkpoint model loaded: ['lm_head.weight']."
+    said = f"=> loaded checkpoint last.pt (epoch 7)\n{said}"
+    causes = diagnose(read_log(_log(_FALLS, said, _AGAIN))).root_causes
+    assert causes[0].id == "incompatible_checkpoint"
+    assert "lm_head.weight" in causes[0].issue
+
+
+def _resumed(after: Iterable[float]) -> str:
+    """A run that was saved, ended, and loaded what it had saved."""
+    falls = [2 + 2 * 0.9**i + 0.01 * (i % 3) for i in range(40)]
+    rows = [f"step {i + 1} loss {loss:.4f}" for i, loss in enumerate(falls)]
+    rows += ["saving checkpoint at step 40 to out/a", "loading checkpoint from out/a at step 40"]
+    rows += [f"step {41 + i} loss {loss:.4f}" for i, loss in enumerate(after)]
+    return "\n".join(rows) + "\n"
+
+
+def test_a_loss_that_begins_anew_has_lost_its_weights() -> None:
+    causes = diagnose(read_log(_resumed(2 + 2 * 0.9**i for i in range(40)))).root_causes
+    assert causes[0].id == "incompatible_checkpoint"
+    assert "begins anew" in causes[0].issue
+
+
+def test_a_loss_that_is_only_thrown_up_has_not() -> None:
+    causes = diagnose(read_log(_resumed(2.05 + 1.5 * 0.5**i for i in range(40)))).root_causes
+    assert "incompatible_checkpoint" not in [cause.id for cause in causes]
+
+
+def test_a_resume_that_goes_on_is_none() -> None:
+    assert _alarms(_resumed(2.03 - 0.001 * i + 0.01 * (i % 3) for i in range(40))) == {}
 
 
 _TASKS = "epoch,tr_loss,acc_A,acc_B\n"

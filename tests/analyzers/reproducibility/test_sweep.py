@@ -136,3 +136,55 @@ def test_odd_results_are_outliers_and_never_break_it(odd: float) -> None:
 def test_no_runs_and_one_run_are_fine() -> None:
     assert compare([]) == {}
     assert compare(sweep([0.9])) == {}
+
+
+def _same_seed(name: str, first: float, **config: object) -> Run:
+    run = Run(name)
+    run.is_over = True
+    lines = [
+        f"step {n} loss {first * 0.9**n + 0.1:.5f} val_acc {0.9 - 0.8 * 0.9**n:.5f}"
+        for n in range(1, 60)
+    ]
+    read_stream(run, f"{name}.log", iter(["\n".join(lines).encode() + b"\n"]))
+    run.add_config({"lr": 0.1, "batch_size": 8, "seed": 3, "output_dir": f"/o/{name}", **config})
+    return run
+
+
+def test_one_seed_and_two_first_losses_is_a_seed_that_is_not_applied() -> None:
+    found = compare([_same_seed("run1", 2.3), _same_seed("run2", 2.33)])
+    assert [f.severity for f in found["run2"]] == [Severity.WARNING]
+    assert "the seed is not applied" in found["run1"][0].title
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "config"),
+    [
+        ("run2", 2.3004, {}),
+        ("with_dropout", 2.33, {}),
+        ("run2", 2.33, {"git_commit": "8fa3"}),
+        ("run2", 2.33, {"data_dir": "/data/new"}),
+    ],
+)
+def test_rounding_other_code_and_other_data_are_reasons_to_differ(
+    name: str, first: float, config: dict[str, object]
+) -> None:
+    one = _same_seed("run1", 2.3, git_commit="77ab", data_dir="/data/old")
+    other = {"git_commit": "77ab", "data_dir": "/data/old", **config}
+    assert compare([one, _same_seed(name, first, **other)]) == {}
+
+
+def test_one_of_four_repetitions_that_fails_is_told_and_one_a_bit_worse_is_not() -> None:
+    found = compare([repetition(f"r{n}", v, seed=n) for n, v in enumerate((0.9, 0.91, 0.89, 0.3))])
+    assert [f.severity for f in found["r3"]] == [Severity.WARNING]
+    assert [f.severity for f in found["r0"]] == [Severity.INFO]
+    assert not compare(
+        [repetition(f"r{n}", v, seed=n) for n, v in enumerate((0.9, 0.91, 0.89, 0.82))]
+    )
+
+
+def test_repetitions_by_name_need_no_config() -> None:
+    runs = [repetition(f"repeat_{n}", v) for n, v in enumerate((0.9, 0.91, 0.89, 0.3))]
+    others = [repetition(f"model_{n}", v) for n, v in enumerate((0.9, 0.91, 0.89, 0.3))]
+    for run in (*runs, *others):
+        run.config.clear()
+    assert set(compare([*runs, *others])) == {run.name for run in runs}

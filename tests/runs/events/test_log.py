@@ -87,6 +87,17 @@ def test_saving_and_saved_are_one_checkpoint() -> None:
     assert [event.line for event in EventLog([saving, saved, again])] == [1, 13]
 
 
+def test_loading_what_was_just_saved_is_another_event() -> None:
+    saved = Event(EventKind.CHECKPOINT, "Checkpoint saved: a.pt", 1, text="Saved", message="a.pt")
+    loading = Event(
+        EventKind.CHECKPOINT, "Checkpoint loaded: a.pt", 4, text="loading", message="a.pt"
+    )
+    loaded = Event(
+        EventKind.CHECKPOINT, "Checkpoint loaded: a.pt", 6, text="loaded", message="a.pt"
+    )
+    assert [event.line for event in EventLog([saved, loading, loaded])] == [1, 4]
+
+
 def test_a_flood_of_different_events_is_bounded() -> None:
     log = EventLog()
     for number in range(5000):

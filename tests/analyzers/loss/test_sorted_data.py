@@ -1,0 +1,60 @@
+"""Losses that follow the order of the data, and means that only look like it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from mltd.analyzers.diagnosis import Diagnosis, diagnose
+from tests.analyzers.made import read_log
+
+_NOISE = np.random.default_rng(3)
+
+
+def _judge(losses: Iterable[float], norms: Iterable[float] | None = None) -> Diagnosis:
+    lines = [f"step {n + 1} loss {loss:.5f}" for n, loss in enumerate(losses)]
+    if norms is not None:
+        lines = [f"{a} grad_norm {b:.4f}" for a, b in zip(lines, norms, strict=True)]
+    return diagnose(read_log("\n".join(lines) + "\n"))
+
+
+def _alarms(diagnosis: Diagnosis) -> list[str]:
+    return [finding.id for finding in diagnosis.findings if finding.is_alarm]
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1.0, 1e3])
+def test_blocks_of_classes_that_come_again_in_every_epoch_swing(scale: float) -> None:
+    classes = np.array([0.2, 1.1, 0.6, 1.6, 0.4, 0.9])
+    # What a block teaches lowers its own loss until the next one begins.
+    block = np.linspace(0.15, -0.15, 6)
+    epoch = (classes[:, None] + block).ravel()
+    falling = np.linspace(2.5, 1.2, 16 * len(epoch))
+    losses = falling * np.tile(epoch, 16) + 0.02 * _NOISE.standard_normal(len(falling))
+    found = _judge(scale * losses)
+    assert _alarms(found) == ["oscillating_loss"]
+    assert found.root_causes[0].id == "sequential_training"
+
+
+def test_means_that_begin_anew_in_every_epoch_do_not() -> None:
+    losses: list[float] = []
+    for epoch in range(16):
+        level = 2.0 * 0.9**epoch
+        batches = np.linspace(level, 0.7 * level, 36) + 0.1 * _NOISE.standard_normal(36)
+        losses += (np.cumsum(batches) / np.arange(1, 37)).tolist()
+    assert _alarms(_judge(losses)) == []
+
+
+def _climbs(at_once: float) -> Diagnosis:
+    falls = 2.2 + 0.8 * np.exp(-np.arange(40) / 8)
+    rises = 2.25 + at_once + (1.3 - at_once) * np.linspace(0, 1, 120)
+    losses = np.concatenate([falls, rises])
+    losses += 0.03 * _NOISE.standard_normal(len(losses))
+    norms = 2 + 0.15 * np.arange(len(losses)) + 0.1 * _NOISE.standard_normal(len(losses))
+    return _judge(losses, norms)
+
+
+def test_a_loss_that_creeps_up_is_no_change_of_the_data_and_no_batch() -> None:
+    assert _climbs(0.1).root_causes[0].id not in ("data_pipeline_change", "bad_batch")
+    assert "data_pipeline_change" in [cause.id for cause in _climbs(1.2).root_causes[:2]]
