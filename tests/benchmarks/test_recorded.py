@@ -11,7 +11,14 @@ from benchmarks.faults.score import judge_all
 from benchmarks.faults.truth import read_truths
 from benchmarks.recorded.sets import NAMES, unpack
 
-LEAST = {"tasks": (0.88, 0.86), "healthy": (0.90, 0.85), "fresh": (0.79, 0.69)}
+LEAST = {
+    "tasks": (0.90, 0.89),
+    "healthy": (0.90, 0.85),
+    "fresh": (0.84, 0.79),
+    "catalogue": (0.93, 0.86),
+    "frameworks": (0.95, 0.93),
+    "people": (0.91, 0.87),
+}
 """Shares of faults found and of causes that are right, somewhat below what is reached: a rule may
 win one run and lose another."""
 
