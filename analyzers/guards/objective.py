@@ -23,7 +23,7 @@ _REINFORCEMENT = re.compile(
     r"reward|clip fraction|explained variance|advantage)\b"
 )
 _SELF_SUPERVISED = re.compile(
-    r"\b(?:contrastive|nt xent|infonce|simclr|moco|byol|dino|simsiam|barlow)\b"
+    r"\b(?:contrastive|nt ?xent|(?:info ?)?nce|simclr|moco|byol|dino|simsiam|barlow)\b"
 )
 _VARIATIONAL = re.compile(r"\b(?:kl (?:loss|div|weight)|elbo|vae|beta vae|kld)\b")
 _KINDS = (

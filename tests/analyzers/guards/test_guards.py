@@ -175,6 +175,8 @@ def test_9_one_worse_evaluation_is_no_alarm() -> None:
         ("policy_loss", "ep_rew_mean"),
         ("train/loss_critic", "train/loss_actor"),
         ("contrastive_loss", "loss"),
+        ("nce_loss", "lr"),
+        ("nt_xent", "lr"),
         ("loss_netD", "loss_netG"),
         ("Q", "eps"),
         ("q1", "return"),
