@@ -34,7 +34,9 @@ def series_of(values: Sequence[float], x: Sequence[float] | None = None) -> Seri
     run = Run("made")
     run.add_file(SourceFile("made.log"))
     extend(run, values, np.arange(len(values)).tolist() if x is None else x)
-    return run.series[0]
+    found = run.find(0, "loss")  # `series` lists none without a point
+    assert found is not None
+    return found
 
 
 Row = tuple[float, float, float, int, int]
