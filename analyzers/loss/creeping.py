@@ -20,14 +20,14 @@ _EVEN = 0.2
 def creeps_up(curve: Curve, identity: str) -> Iterator[Finding]:
     """A decay whose factor is above 1; a search for a rate does so from its first step on."""
     rates = curve.y
+    if len(rates) < _LEAST or not rates[-1] >= _GROWN * rates[0] > 0:
+        return
     moves = np.flatnonzero(np.diff(rates))
     if len(moves) == 0:
         return
     at = int(moves[0]) + 1
     rest = rates[at:]
-    if at < max(_LEAST, _HELD * len(rates)) or len(rest) < _LEAST or not rates[0] > 0:
-        return
-    if not np.all(np.diff(rest) > 0) or rest[-1] < _GROWN * rates[0]:
+    if at < max(_LEAST, _HELD * len(rates)) or len(rest) < _LEAST or not np.all(np.diff(rest) > 0):
         return
     factors = np.diff(np.log(rest)) / np.diff(curve.x[at:])
     if not np.isfinite(factors).all() or float(np.std(factors)) > _EVEN * float(np.mean(factors)):

@@ -121,8 +121,7 @@ class Forgetting:
 
     def _exchanged(self, view: RunView, curve: Curve) -> Finding | None:
         """One of several tasks that had been learned is lost where another is won."""
-        values = curve.y
-        if not 8 <= len(curve) <= MOST or not np.isfinite(values).all():
+        if not 8 <= len(curve) <= MOST or not np.isfinite(values := curve.y).all():
             return None
         is_share = (curve.series.role or "").endswith("accuracy")
         goodness = values if is_share else -values

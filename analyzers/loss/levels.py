@@ -116,11 +116,10 @@ def _shape(curve: Curve) -> Shape | None:
 
 def point_by_point(curve: Curve) -> Shape | None:
     """The shape of a short curve with every point for itself; None if it is long."""
-    values = curve.y
-    known = np.isfinite(values)
-    if not 4 <= int(known.sum()) <= SHORT:
+    if not 4 <= int(curve.bins[5].sum()) <= SHORT:
         return None
-    values = values[known]
+    known = np.isfinite(curve.y)
+    values = curve.y[known]
     return Shape(
         points=len(values),
         first=float(values[0]),

@@ -97,9 +97,11 @@ def deaf_to_inputs(view: RunView) -> Evidence | None:
     sense leave a model that tells samples apart, for nothing.
     """
     right = accuracy(view, "val")
-    if right is None or len(right) < _LEAST or not np.isfinite(right.y).all():
+    if right is None or len(right) < _LEAST:
         return None
     values = right.y[-4096:]
+    if not np.isfinite(values).all():
+        return None
     level = float(np.median(binned_fraction(right)))
     is_exact = any(_is_exact(one) for one in np.unique(values)[:16].tolist())
     is_bad = 0 < level < _DOES_WELL and is_exact
