@@ -154,7 +154,9 @@ class Underfitting:
         third = max(2, len(shape.levels) // 3)
         late = float(shape.levels[-third] - np.median(shape.levels[-2:]))
         is_level = shape.fall > 0 and late < 0.15 * shape.fall
-        if not (is_low and is_shared and is_level and shape.last > 0.7 * began):
+        # What is where it began has not learned, which is another finding.
+        has_hardly_learned = 0.7 * began < shape.last < 0.98 * began
+        if not (is_low and is_shared and is_level and has_hardly_learned):
             return
         yield Finding(
             id=self.id,

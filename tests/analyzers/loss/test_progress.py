@@ -288,3 +288,9 @@ def test_validation_that_never_beats_its_first_guess_is_no_gentle_tuning() -> No
     run = "train/loss: 1.386>1.345~0.004*120 ; lr: 5e-4>5e-6*120 ; config: steps=120"
     assert "not_learning" in alarms(f"{run} ; val/loss: 1.386>1.41*8 ; val_acc: 0.25~0.01*8")
     assert "not_learning" not in alarms(f"{run} ; val/loss: 1.386>1.33*8 ; val_acc: 0.25>0.4*8")
+
+
+def test_what_is_where_it_began_is_not_called_underfitting_as_well() -> None:
+    told = alarms("train/loss: 2.303~0.001*200 ; val/loss: 2.302*20 ; val_acc: 0.1035*20")
+    assert "not_learning" in told
+    assert "underfitting" not in told
