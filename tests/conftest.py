@@ -38,6 +38,9 @@ def pytest_configure() -> None:
     """Hear Ctrl+C also where a shell started the tests in the background, deaf to it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Under `nohup` they would be deaf to the end of a terminal, and wait for ever.
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class NetworkTouchedError(RuntimeError):
