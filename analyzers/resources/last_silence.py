@@ -24,7 +24,7 @@ from ..distributed.verdicts import Statement, verdict
 
 LEAST_MOMENTS = 12
 """Different time stamps before which nothing is known of the usual gap."""
-_ROWS = 65_536
+ROWS = 65_536
 """Records at the end of a log whose time stamps are looked at."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _LEAST_LIFE = 600.0
@@ -59,7 +59,7 @@ def silence_before_end(view: RunView) -> LastSilence | None:
     if statement is None or statement.is_over or not view.run.files:
         return None
     source = max(view.run.files, key=lambda file: len(file.coordinates))
-    moments = stamps_of(source)
+    moments = _stamps_of(source)
     if moments is None:
         return None
     gaps = np.diff(moments)
@@ -81,12 +81,12 @@ def silence_before_end(view: RunView) -> LastSilence | None:
     )
 
 
-def stamps_of(source: SourceFile) -> Floats | None:
+def _stamps_of(source: SourceFile) -> Floats | None:
     """The time stamps of a log's last records; None if there are too few of them."""
     column = source.coordinates.axes.get("time")
     if column is None:
         return None
-    times = column.view()[-_ROWS:]
+    times = column.view()[-ROWS:]
     times = times[np.isfinite(times) & (np.abs(times) < 1e13)]
     return times if len(times) >= LEAST_MOMENTS else None
 
@@ -100,9 +100,8 @@ def _until_end(view: RunView, statement: Statement, last: float, usual: float) -
     """Seconds from the log's last stamp to the end; None where clocks cannot be compared."""
     placed = statement.placed
     if isinstance(placed, JobEvent):
-        written = last_written(view.run)
-        known = written is not None and placed.job.end is not None
-        return placed.job.end - written if known else None  # type: ignore[operator]
+        written, ended = last_written(view.run), placed.job.end
+        return None if written is None or ended is None else ended - written
     found = _MOMENT.search(placed.text[:400])
     if found is None or last < _WITH_YEAR:
         return None

@@ -47,7 +47,7 @@ from ..core.job_event import job_evidence
 from ..core.registry import analyzer
 from ..core.view import RunView
 from ..distributed.progress import spoken
-from .last_silence import LEAST_MOMENTS, LastSilence, silence_before_end, usual_gap
+from .last_silence import LEAST_MOMENTS, ROWS, LastSilence, silence_before_end, usual_gap
 
 BEFORE_END = "before_end"
 """Detail of a silence that lasted until the job was ended: the end is its effect."""
@@ -55,8 +55,6 @@ _SILENT = re.compile(r"silent for ([\d.e+]+) (d|h|min|s)\b")
 _USUALLY = re.compile(r"grows every (?:less than )?([\d.e+]+) (d|h|min|s)\b")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "min": 60.0, "s": 1.0}
 _A_DAY = 86_400.0
-_ROWS = 65_536
-"""Records at the end of a log whose time stamps are looked at."""
 _PHASES = {
     EventKind.EVALUATION: "evaluation",
     EventKind.CHECKPOINT: "checkpoint",
@@ -193,7 +191,7 @@ class Stall:
         column = source.coordinates.axes.get("time")
         if column is None:
             return None
-        first = max(0, len(column) - _ROWS)
+        first = max(0, len(column) - ROWS)
         times = column.view()[first:]
         known = np.flatnonzero(np.isfinite(times) & (np.abs(times) < 1e13))
         if len(known) < LEAST_MOMENTS:

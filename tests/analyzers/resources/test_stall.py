@@ -12,6 +12,7 @@ from mltd.analyzers.core.finding import Finding, Severity
 from mltd.analyzers.diagnosis import Diagnostician
 from mltd.runs.ingest import read_file
 from mltd.runs.run import Run
+from tests.analyzers.distributed.scheduled import job
 from tests.analyzers.made import read_log
 
 from .asking import causes, found
@@ -212,3 +213,21 @@ def test_times_of_day_are_not_compared_with_the_date_of_an_end() -> None:
         "slurmstepd: error: *** JOB 7 CANCELLED AT 2024-01-01T17:12:40 DUE TO TIME LIMIT ***"
     )
     assert found(read_log("\n".join(lines) + "\n"), "stall") == []
+
+
+@pytest.mark.parametrize("silent", [5 * 3600.0, 20.0])
+def test_the_schedulers_record_says_when_a_job_was_ended(tmp_path: Path, silent: float) -> None:
+    lines = [
+        f"{START + timedelta(seconds=15 * (n + 1)):%Y-%m-%d %H:%M:%S} step {n}/2000 "
+        f"loss {2 * 0.97**n:.3f}"
+        for n in range(60)
+    ]
+    path = tmp_path / "train.log"
+    path.write_text("\n".join(lines) + "\n")
+    os.utime(path, (WRITTEN, WRITTEN))
+    run = Run("job")
+    read_file(run, str(path))
+    run.job = job("TIMEOUT", start=WRITTEN - 900, end=WRITTEN + silent, elapsed=900 + silent)
+    stalls = found(run, "stall")
+    assert bool(stalls) is (silent > 3600)
+    assert causes(run)[0] == ("deadlock" if stalls else "time_limit")
