@@ -162,12 +162,10 @@ def fall_in_messages(view: RunView) -> Fall | None:
     begin = _streak_start(scales, lowest)
     # One halving that ends near 1, and again after the scale had doubled, is the scaler at work.
     is_lost = lowest - begin + 1 >= HALVINGS or scales[lowest] <= FLOOR * 2.0**-HALVINGS
-    if scales[lowest] <= FLOOR and is_lost:
-        pass
-    elif (found := _dense(view, events)) is not None:
+    if not (scales[lowest] <= FLOOR and is_lost):
+        if (found := _dense(view, events)) is None:
+            return None
         begin, lowest = found
-    else:
-        return None
     placed = events[begin][0]
     before = float(scales[begin]) * 2.0
     after = float(scales[lowest])
