@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Self
 
+from .alarm import Alarm
 from .marks import Mark, MarkReader
 from .problems import LinkKind, LinkLost, meaningful_lines
 
@@ -82,10 +83,10 @@ class Conversation:
             if pipe is not None
         ]
         self._input, self._output, self._errors = (pipe.fileno() for pipe in self._pipes)
-        self._wakeup, self._alarm = os.pipe()
+        self._alarm = Alarm()
         for descriptor in (self._input, self._output, self._errors):
             os.set_blocking(descriptor, False)
-        self._sources = {self._output, self._errors, self._wakeup}
+        self._sources = {self._output, self._errors, self._alarm.descriptor}
 
     @property
     def pid(self) -> int:
@@ -122,17 +123,13 @@ class Conversation:
     def close(self) -> None:
         """End the process and wait for it; whoever reads an answer is told."""
         self._is_closed = True
-        with contextlib.suppress(OSError):
-            # A master of ssh may hold our pipes longer than the process lives.
-            os.write(self._alarm, b"!")
+        # A master of ssh may hold our pipes longer than the process lives.
+        self._alarm.ring()
         with self._lock:
             self._end_process()
             for pipe in self._pipes:
                 pipe.close()
-            for descriptor in (self._wakeup, self._alarm):
-                with contextlib.suppress(OSError):
-                    os.close(descriptor)
-            self._wakeup = self._alarm = -1
+            self._alarm.close()
 
     def __enter__(self) -> Self:
         """Converse for the length of a `with` block."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,6 +194,33 @@ def test_closing_from_another_thread_wakes_the_reader_and_leaves_no_process() ->
     # What it had started was killed with it, and is buried by somebody else.
     await_that(lambda: not has_group(talk.pid))
     talk.close()
+
+
+def test_who_closes_late_writes_into_nobody_elses_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk = Conversation(SH)
+    other = threading.Thread(target=talk.close)
+    opened: list[int] = []
+    write = os.write
+
+    def write_late(descriptor: int, data: bytes) -> int:
+        if data == b"!" and threading.current_thread() is not other:
+            # The other one goes first if nothing holds it, and its numbers are given out anew.
+            other.start()
+            other.join(0.3)
+            for _ in range(4):
+                opened.extend(os.pipe())
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", write_late)
+    talk.close()
+    other.join()
+    try:
+        readable, _, _ = select.select(opened[::2], [], [], 0)
+        assert opened
+        assert not readable
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 def has_group(pid: int) -> bool:
