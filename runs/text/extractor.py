@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..harvest import Harvest, Ints
 from ..roles import Roles, shipped
-from .assembly import Assembly, Told
+from .assembly import Assembly
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean
 from .collector import Collector, LineStarts, Texts
@@ -16,6 +16,7 @@ from .grids import GridReader, logged_row
 from .groups import GroupReader
 from .headings import Section, section_below
 from .layouts import without
+from .line_group import Told
 from .plan import Pattern, Plan, Planner, shipped_patterns
 from .plan_book import PlanBook
 from .record_blocks import RecordBlocks
