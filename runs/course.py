@@ -1,7 +1,8 @@
 """What a series is that its name alone does not tell: `train 2.31  valid 2.40`, `tl 2.31  vl 2.40`.
 
 People who print nothing but splits print losses or accuracies; which, their course tells. What
-two letters stand for, the other two letters beside them tell.
+two letters stand for, the other two letters beside them tell. And a `scale` of powers of two is
+that of the loss.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _PAIRS = {
 }
 """Initials, their partner without which they may mean anything, and what they mean with it."""
 
+_SCALES = frozenset({"scale", "ls", "scaler", "amp"})
+_LEAST_SCALE = 128.0
 _SPLITS = frozenset({"val", "valid", "validation", "eval"})
 _ACCURACIES, _LOSSES = ("acc", "accuracy"), ("loss", "ce", "nll")
 
@@ -48,7 +51,11 @@ def role_by_company(name: str, is_logged: Callable[[str], bool]) -> str | None:
 
 def role_by_course(name: str, values: Floats, roles: Roles) -> str | None:
     """The role of a series that is called like a split and nothing else, once it is clear."""
-    if len(values) < _LOOKS[0] or not roles.is_split(name):
+    if len(values) < _LOOKS[0]:
+        return None
+    if name.casefold() in _SCALES:
+        return "loss_scale" if _is_loss_scale(values[: _LOOKS[0]]) else None
+    if not roles.is_split(name) or _is_counter(values[: _LOOKS[0]]):
         return None
     for count in _LOOKS:
         seen = values[:count]
@@ -61,3 +68,15 @@ def role_by_course(name: str, values: Floats, roles: Roles) -> str | None:
         if last > (1 + _MOVED) * first and seen.max() <= _MOST_PERCENT:
             return f"{roles.split_of(name)}/accuracy"
     return None
+
+
+def _is_loss_scale(values: Floats) -> bool:
+    """Powers of two, large at first: nothing else that is called `scale` keeps to them."""
+    if not (np.isfinite(values).all() and (values > 0).all() and values[0] >= _LEAST_SCALE):
+        return False
+    return bool((np.frexp(values)[0] == 0.5).all())
+
+
+def _is_counter(values: Floats) -> bool:
+    """`Train 1`, `Train 2`: how often, not how well."""
+    return bool((np.diff(values) == 1).all())

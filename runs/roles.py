@@ -12,8 +12,15 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import resources
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{3})(?=[A-Z]$)")
 _SEPARATORS = re.compile(r"[\s_\-./:|()\[\]{}#,'\"]+")
+_NORM = re.compile(r"‖([^‖]+)‖")
+"""`‖g‖`: the norm of something."""
+_GLUED = re.compile(
+    r"(train|trn|tr|t|valid|val|va|v|test|tst|te|dev|eval)"
+    r"(loss|nll|ppl|bpc|bpb|acc|accuracy|err|error|auc|mse|mae|rmse|reward)"
+)
+"""`vloss`, `trainacc`: the split and what was measured in one word."""
 _LONGEST_NAME = 120
 """Characters; longer phrases are prose that happens to end in "loss"."""
 _STATISTICS = frozenset({"num", "std", "count", "min", "max", "var", "n", "change"})
@@ -29,7 +36,13 @@ _ENVIRONMENT = re.compile(r"(?:ENV\[)?[A-Z][A-Z0-9]*_[A-Z0-9_]{4,}\]?")
 @lru_cache(maxsize=65536)
 def normalise(name: str) -> str:
     """Fold a name to lower-case words separated by single spaces."""
-    return _SEPARATORS.sub(" ", _CAMEL.sub(" ", name)).strip().casefold()
+    if "‖" in name:
+        name = _NORM.sub(r" \1 norm ", name)
+    words = _SEPARATORS.sub(" ", _CAMEL.sub(" ", name)).strip().casefold()
+    if glued := _GLUED.fullmatch(words):
+        split = {"t": "train", "v": "val"}.get(glued[1], glued[1])
+        return f"{split} {glued[2]}"
+    return words
 
 
 @dataclass(frozen=True)
@@ -159,6 +172,8 @@ class Roles:
         if _RATE.search(name):
             return "throughput"
         bare = self._match_role(words) or self._match_role(self._without_split(words))
+        if bare is None and words.partition(" ")[0] in self.words("containers"):
+            bare = self._match_role(self._without_split(words.partition(" ")[2]))
         if bare is None:
             return None
         split = self.split_of(name) or split

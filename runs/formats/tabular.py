@@ -7,12 +7,14 @@ one header of names, rows of mostly numbers, empty cells where a row says nothin
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 
 import numpy as np
 
 from ..event import Event, EventKind
 from ..events import classify
 from ..harvest import Harvest
+from ..roles import shipped
 from .format import Reader
 from .records import join_harvests
 from .tabular_cells import (
@@ -38,7 +40,9 @@ _KEY_VALUE = re.compile(r"[ :=][-+]?\.?\d")
 class TabularReader:
     """Reads a table piece by piece."""
 
-    def __init__(self, *, fast_from: int = FAST_FROM_BYTES) -> None:
+    def __init__(self, *, subject: str = "", fast_from: int = FAST_FROM_BYTES) -> None:
+        self._subject = subject
+        """What the table is about, by the name of its file."""
         self._header: Header | None = None
         self._is_begun = False
         self._line = self._offset = 0  # how far this feed has come
@@ -137,12 +141,33 @@ class TabularReader:
         if header is None or _is_new_header(header, cells):
             if not is_header(cells):
                 return ""
-            self._header = Header.of(cells, delimiter)
+            self._header = Header.of(self._named_by_file(cells), delimiter)
             return "the table's header is written again: the run was restarted" if header else ""
         if not tables or tables[-1].header is not header:
             tables.append(Rows(header))
         tables[-1].add(self._line + 1, cells)
         return ""
+
+    def _named_by_file(self, cells: list[str]) -> list[str]:
+        """`Wall time,Step,Value`, as TensorBoard saves a curve: the file tells what of."""
+        if not self._subject or sum(map(_is_nameless, cells)) != 1:
+            return cells
+        return [self._subject if _is_nameless(cell) else cell for cell in cells]
+
+
+def _is_nameless(cell: str) -> bool:
+    return cell.strip().casefold() == "value"
+
+
+def _subject(path: str) -> str:
+    """`run-train-tag-loss.csv` holds `loss`; any other file what its own name says."""
+    name = PurePath(path).name
+    stem = name[: -len(suffix)] if (suffix := "".join(PurePath(name).suffixes)) else name
+    run, tag, subject = stem.rpartition("tag-")
+    if not tag:
+        return stem if shipped().role_of(stem) else ""
+    split = shipped().split_of(run)
+    return subject if not split or shipped().split_of(subject) else f"{split}/{subject}"
 
 
 def _is_new_header(header: Header, cells: list[str]) -> bool:
@@ -198,4 +223,4 @@ class TabularFormat:
 
     def open(self, path: str) -> Reader:
         """A fresh reader."""
-        return TabularReader()
+        return TabularReader(subject=_subject(path))

@@ -13,7 +13,7 @@ KEY_EDGES = " \t\"'`*•>·~,;:=|/\\#@&^<-–—" + FILLER
 """Never at the edge of a name."""
 
 _SENTENCE_END = re.compile(r"(?<=[\w)\]%])[.?]\s+|:\s+|!\s*")
-_NAMELESS_START = re.compile(r"^(?:[^\w.(\[%]|\.\s)+")
+_NAMELESS_START = re.compile(r"^(?:[^\w.(\[%‖∇]|\.\s)+")
 _CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _TAGGED_KEY = re.compile(r"(?P<tag>\[[^\[\]\d]{2,40}\])\s+(?P<key>[^\[\]]+)$")
 """`[Epoch Metrics] Policy Loss`."""
@@ -23,7 +23,7 @@ _LONE_INTEGER = re.compile(r"(?<![\w.@/-])\d+(?![\w.@/])")
 """The 3 of `layer 3 grad_norm`, but not of `top3` or `acc@3`."""
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d]+)\s*#?\s*$")
 _DIGITS = re.compile(r"\d+")
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = re.compile(r"[^\W\d_]|∇")
 _LETTER_OR_UNDERSCORE = re.compile(r"[^\W\d]")
 _IDLE_HEADINGS = frozenset({
     "done", "finished", "completed", "complete", "end", "ended", "summary", "result",

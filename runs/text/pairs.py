@@ -63,6 +63,11 @@ _ARROW = re.compile(r"(?<=[^\W\d])(?:->|[→⇒➜➔⟶])(?=[\d.+-])")
 """Glued between a name and its value."""
 _QUOTED_NAME_BEFORE_NUMBER = re.compile(r"(?<=[\w ])(?P<quote>['\"]),(?=\s?[-+]?\.?\d)")
 """`('loss', 0.31, 'lr', 0.1)`: a printed tuple."""
+_BARS_OF_NORM = re.compile(
+    r"(?<![^\s(\[,;])(?P<bars>\|{1,2})(?P<of>∇?(?:[a-zA-Zθ]|d[LWwθ]|grads?|gradient|params?|theta)?)"
+    r"(?P=bars)(?:_2|[₂²])?(?=\s*[=:]?\s*[-+\d.naif])"
+)
+"""`|g|` and `||grad||`: the norm of something, no border of a table."""
 _SPACED_COLON = re.compile(r"(?P<before>\S) : ")
 
 
@@ -82,6 +87,8 @@ def read_pairs(text: str, offset: int, roles: Roles) -> Passage:
 def _normalised(text: str) -> str:
     """ASCII punctuation and no lookalikes of numbers, every offset kept."""
     text = text.translate(_FULL_WIDTH)
+    if "|" in text:
+        text = _BARS_OF_NORM.sub(_in_double_bars, text)
     if "(" in text:
         text = _QUOTED_NAME_BEFORE_NUMBER.sub(r"\g<quote>:", _NUMBER_CALL.sub(_bare_value, text))
     text = mask_lookalikes(_ARROW.sub(lambda found: "=".rjust(len(found[0])), text))
@@ -91,6 +98,11 @@ def _normalised(text: str) -> str:
     if len(behind) > 2 and 2 * sum(map(str.isdigit, behind)) >= len(behind):
         return _COLON_BETWEEN_FIELDS.sub(" | ", text)
     return text
+
+
+def _in_double_bars(norm: re.Match[str]) -> str:
+    """With a sign that separates nothing, and as long as it was."""
+    return f"‖{norm['of']}‖".ljust(len(norm[0])) if norm["of"] else norm[0]
 
 
 def _bare_value(call: re.Match[str]) -> str:

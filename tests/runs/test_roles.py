@@ -73,7 +73,26 @@ def test_how_often_how_heavy_and_how_much_more_is_no_loss(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "role"), [("gn", "grad_norm"), ("Grad", "grad_norm"), ("infonce", "train/loss")]
+    ("name", "role"),
+    [
+        ("gn", "grad_norm"),
+        ("Grad", "grad_norm"),
+        ("infonce", "train/loss"),
+        ("‖g‖", "grad_norm"),
+        ("‖∇L‖", "grad_norm"),
+        ("‖w‖", "param_norm"),
+        ("vloss", "val/loss"),
+        ("trainacc", "train/accuracy"),
+        ("tppl", "train/perplexity"),
+        ("lossD", "train/loss"),
+        ("kld", "kl"),
+        ("ep_ret", "reward"),
+        ("sec/batch", "step_time"),
+        ("holdout_loss", "val/loss"),
+        ("metrics/loss/total", "train/loss"),
+        ("stats/eval/accuracy", "val/accuracy"),
+        ("metrics/colour", None),
+    ],
 )
-def test_short_names(name: str, role: str) -> None:
+def test_short_names(name: str, role: str | None) -> None:
     assert shipped().role_of(name) == role

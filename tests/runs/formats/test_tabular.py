@@ -220,3 +220,18 @@ def test_pandas_is_not_loaded_for_small_pieces(tmp_path: Path) -> None:
         "sys.exit('pandas' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("run-train-tag-epoch_loss.csv", "train/epoch_loss"),
+        ("run_7-tag-eval_loss.csv", "eval_loss"),
+        ("val_acc.csv", "val_acc"),
+        ("export.csv", "Value"),
+    ],
+)
+def test_a_column_that_is_only_a_value_is_named_by_its_file(file: str, name: str) -> None:
+    reader = TabularFormat().open(f"/runs/a.b/{file}")
+    harvest = feed_whole(reader, b"Wall time,Step,Value\n1700000000,1,2.5\n1700000001,2,2.25\n")
+    assert values(harvest, name) == [2.5, 2.25]

@@ -185,3 +185,17 @@ def test_places_as_people_write_them_by_hand(text: str, places: dict[str, float]
 )  # fmt: skip
 def test_values_as_people_write_them_by_hand(text: str, values: dict[str, float]) -> None:
     assert values_of(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("loss 2.1 |g| 0.31", "‖g‖"),
+        ("loss 2.1  ||grad||=0.31", "‖grad‖"),
+        ("loss 2.1 | |∇| 0.31 |", "‖∇‖"),
+        ("loss 2.1, |g|_2: 0.31", "‖g‖"),
+        ("loss 2.1 |grad 0.31|", "grad"),
+    ],
+)
+def test_bars_around_a_name_are_a_norm(text: str, name: str) -> None:
+    assert values_of(text) == {"loss": 2.1, name: 0.31}
