@@ -11,6 +11,7 @@ from .assembly import Assembly
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, clean
 from .collector import Collector, LineStarts, Texts
+from .enclosed import open_lines
 from .epoch_ends import EpochEnds
 from .grids import GridReader, logged_row
 from .groups import GroupReader
@@ -56,7 +57,8 @@ class TextReader:
         end = len(data) if final else self._wrapping.open_message(data, _complete(data))
         if end == 0:
             return Harvest()
-        chunk = clean(data[:end], is_open=not final and data[end - 1 : end] != b"\n")
+        is_open = not final and data[end - 1 : end] != b"\n"
+        chunk = clean(open_lines(data[:end]), is_open=is_open)
         chunk = self._wrapping.unwrap(chunk)
         view = ChunkView(chunk)
         if self._labels.look(chunk.pieces):
