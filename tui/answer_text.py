@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .escaping import printable
-from .findings.verdict import UNEXPLAINED, unexplained
+from .findings.verdict import unexplained
 
 if TYPE_CHECKING:
     from mltd.analyzers.core.cause import Fix, RootCause
@@ -53,8 +53,8 @@ class AnswerText:
         if not alarms:
             if diagnosis.status == "no_metrics":
                 text = f"{self._marks['unknown']} nothing to judge: no metrics were found"
-            elif self._state in UNEXPLAINED:
-                text = f"{self._marks['unknown']} {unexplained(self._state)}"
+            elif open_end := unexplained(diagnosis, self._state):
+                text = f"{self._marks['unknown']} {open_end}"
             else:
                 text = f"{self._marks['fine']} healthy: nothing found that calls for action"
             yield from self._wrap(text, "  ", "    ")

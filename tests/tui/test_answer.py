@@ -138,6 +138,13 @@ def test_a_run_that_hangs_or_failed_is_not_called_healthy() -> None:
         assert words in first
 
 
+def test_a_run_that_ended_before_its_plan_is_not_called_healthy() -> None:
+    early = Diagnosis("healthy", requests=("why the log ends at step 299 of 1000",))
+    first = next(AnswerText(early, columns=120, state="unknown").lines())
+    assert "why it ended before its plan is open" in first
+    assert "healthy" in next(AnswerText(Diagnosis("healthy"), columns=120, state="unknown").lines())
+
+
 def test_long_lists_are_cut_and_say_so() -> None:
     many = Diagnosis(
         "needs_more_data",

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 LIKELY = 0.5
 """Below this, a cause is only a guess."""
 MOST_NAMES = 6
-UNEXPLAINED = {"failed": "failed", "stalled": "went silent"}
+_UNEXPLAINED = {
+    "failed": "it failed, and nothing was found that explains it",
+    "stalled": "it went silent, and nothing was found that explains it",
+}
 """States that no run without an alarm should be called healthy in."""
+_CUT_SHORT = "nothing wrong in what was logged; why it ended before its plan is open"
 
 UNWRITTEN = {"waiting": " yet: its job waits", "silent": ": no log of its job is known"}
 """States of runs of which there is nothing to read."""
@@ -41,9 +45,12 @@ def verdict(
     return [fit(counted, width), fit(_cause(diagnosis, is_long=False), width)]
 
 
-def unexplained(state: str) -> str:
-    """What is said of a run in such a state if no analyzer has a word about it."""
-    return f"it {UNEXPLAINED[state]}, and nothing was found that explains it"
+def unexplained(diagnosis: Diagnosis, state: str) -> str:
+    """What is said of a run that no analyzer alarms about and that is not well; "" if it is."""
+    if state == "unknown" and diagnosis.requests:
+        # Of a run without an alarm nothing is asked for but the reason of an early end.
+        return _CUT_SHORT
+    return _UNEXPLAINED.get(state, "")
 
 
 def looked_at(names: Sequence[str], width: int) -> list[Line]:
@@ -62,8 +69,8 @@ def _calm(diagnosis: Diagnosis, width: int, *, is_reading: bool, state: str) -> 
         text = "still reading: no metrics so far" if is_reading else text
     elif is_reading:
         text = "still reading: nothing found so far that calls for action"
-    elif state in UNEXPLAINED:
-        text = unexplained(state)
+    elif open_end := unexplained(diagnosis, state):
+        text = open_end
     else:
         severity, text = "fine", "healthy: nothing found that calls for action"
     meaning = f"severity-{severity}"
