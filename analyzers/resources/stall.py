@@ -106,11 +106,14 @@ class Stall:
         severity = Severity.CRITICAL if is_long and usual is not None else Severity.WARNING
         claim = "the run seems to hang"
         is_known_to_run = view.job is not None and view.job.is_running
-        is_doubtful = not self._should_go_on(view, source) or _is_copy(source, silent or 0.0)
-        if is_doubtful and not is_known_to_run:
+        raw = 0.75 - (0.15 if view.facts.is_buffered or usual is None else 0.0)
+        if not is_known_to_run and not self._should_go_on(view, source):
             # A log that is simply over looks the same.
             severity, claim = Severity.INFO, "if the job still runs, it hangs"
-        raw = 0.75 - (0.15 if view.facts.is_buffered or usual is None else 0.0)
+        elif not is_known_to_run and _is_copy(source, silent or 0.0):
+            # When it fell silent is not known, but it did before its plan was done.
+            severity, claim = Severity.WARNING, "the run hung, or ended without a word"
+            raw -= 0.15
         raw += 0.1 if is_known_to_run else 0.0
         where = f" during {phase}" if phase else ""
         name = source.path.rpartition("/")[2]

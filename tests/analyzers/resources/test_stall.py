@@ -63,10 +63,19 @@ def test_a_log_that_may_simply_be_over_is_information(tmp_path: Path) -> None:
     for finding in (
         *silent_for(7200, log, tmp_path, planned=0),
         *silent_for(7200, log, tmp_path, planned=60),
-        *silent_for(7200, log, tmp_path, written=WRITTEN + 40 * 86_400),
+        *silent_for(7200, log, tmp_path, planned=0, written=WRITTEN + 40 * 86_400),
     ):
         assert finding.severity is Severity.INFO
         assert "if the job still runs" in finding.title
+
+
+def test_of_a_copied_log_only_its_early_end_is_known(tmp_path: Path) -> None:
+    log = stamped([10] * 60)
+    (copied,) = silent_for(7200, log, tmp_path, written=WRITTEN + 40 * 86_400)
+    (own,) = silent_for(7200, log, tmp_path)
+    assert copied.severity is Severity.WARNING
+    assert "hung, or ended without a word" in copied.title
+    assert copied.confidence < own.confidence
 
 
 def test_a_log_that_grows_many_times_a_second_has_a_usual_interval_too(tmp_path: Path) -> None:
