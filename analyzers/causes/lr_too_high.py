@@ -91,6 +91,9 @@ class LearningRateTooHigh:
             yield case.because(finding, 0.15 if is_slow_swing(case, finding) else 0.4)
         for finding in case.all("not_learning", "plateau", "dead_units")[:1]:
             yield case.because(finding, 0.12)
+        for finding in case.all("plateau"):
+            if finding.number("overdriven"):
+                yield case.because(finding, 0.6)
         for finding in case.all("update_ratio"):
             if finding.details.get("kind") == "large":
                 yield case.because(finding, 0.5)

@@ -4,7 +4,8 @@ What it sees: no slope beyond chance since some step, for at least two fifths of
     loss below half of its first value, or the learning rate decayed, that is convergence and only
     information. Stuck means: high, at a full learning rate, or at the exact floor that a wrong
     output layer leaves, and no line through all points falls; or with an error rate that is still
-    that of no answer at all when the rate has decayed. A loss that is low for an accuracy that is
+    that of no answer at all when the rate has decayed; or, however far it fell, under a rate that
+    no adaptive optimizer bears (Adam at 0.1 and more). A loss that is low for an accuracy that is
     high has converged, however little it fell: a convex problem is solved within an epoch.
 Why it matters: stuck, the remaining compute is wasted; converged, it could be saved.
 Fires on:
@@ -42,6 +43,7 @@ from .outcomes import (
     is_improving,
     may_be_fine_tuning,
 )
+from .overdriven import overdriven
 from .worthless import all_wrong
 
 
@@ -61,6 +63,8 @@ class Plateau:
     """The same for a loss that was flat nearly from the start,"""
     at_once: float = 0.2
     """that is within this share of the run."""
+    driven_above: float = 0.05
+    """The same under a learning rate that the optimizer does not bear."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss."""
@@ -120,9 +124,11 @@ class Plateau:
         # What was won within the first few values was won, too.
         share = shape.last / max(shape.first, float(curve.y[0]))
         since, fall = float(shape.starts[flat]), shape.first - shape.last
-        if self._has_become_right(view) or goes_on_falling(curve, since, fall):
+        if self._has_become_right(view) or does_well(view, shape.last):
             return False
-        if does_well(view, shape.last) or self._may_be_solved(view, curve):
+        if share > self.driven_above and overdriven(view) is not None:
+            return True
+        if goes_on_falling(curve, since, fall) or self._may_be_solved(view, curve):
             return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:
@@ -165,12 +171,14 @@ class Plateau:
         at = int(np.searchsorted(curve.x, self._since(view, curve, float(shape.starts[flat]))))
         is_stuck = shape.first > 0 and self._is_stuck(view, curve, shape, flat)
         wrong = all_wrong(view) if is_stuck else None
+        driven = overdriven(view) if is_stuck and wrong is None else None
         kind = "stuck" if is_stuck else "converged or at its floor"
         title = (
             f"{curve.name} is flat at {shape.last:.4g} since {curve.axis_name} "
             f"{curve.step(at):.10g}: {kind} ({100 * shape.last / shape.first:.3g} % of its "
             f"first value)"
             + (f", with {wrong.name} at {wrong.y[-1]:.3g}" if wrong is not None else "")
+            + (f", at a rate of {driven.rate:.3g} ({driven.optimizer})" if driven else "")
         )
         return Finding(
             id=self.id,
@@ -181,6 +189,7 @@ class Plateau:
             evidence=(
                 curve.evidence(at, len(curve) - 1),
                 *([wrong.evidence(0, len(wrong) - 1)] if wrong is not None else []),
+                *(driven.evidence if driven is not None else ()),
                 *view.facts.remarks(curve),
             ),
             first_step=curve.step(at),
@@ -188,6 +197,7 @@ class Plateau:
                 "level": shape.last,
                 "stuck": float(is_stuck),
                 "all_wrong": float(wrong is not None),
+                "overdriven": float(driven is not None),
                 "at_once": float(flat <= self.at_once * len(shape.levels)),
             },
         )

@@ -2,7 +2,8 @@
 
 What it sees: a log that has not grown for ten times its usual interval (and a quarter of an
     hour), thrice that where output is buffered, and what the run was doing when it fell silent;
-    surely so if the scheduler says that the job still runs; in logs with time stamps, a single
+    surely so if the scheduler says that the job still runs; of a copied log with old time stamps
+    only that it ended before its plan; in logs with time stamps, a single
     gap far above all others, and hours without a word before a job was ended from outside.
 Why it matters: a hung job holds its devices until its time limit, and no error will come.
 Fires on:

@@ -56,6 +56,31 @@ def test_slow_convergence_stays_quiet(example: str) -> None:
     assert "slow_convergence" not in ids(example)
 
 
+_DRIVEN = "train/loss: 25>3.2~0.05*150 3.2~0.05*400"
+
+
+@pytest.mark.parametrize(
+    ("around", "is_stuck"),
+    [
+        ("config: lr=0.5, optimizer=adamw", True),
+        ("lr: 0.5*550 ; config: optimizer=AdamW", True),
+        (
+            "lr: 0.5*550 ; consumed samples: 1>550*550 ; elapsed time per iteration (ms): 9*550",
+            True,
+        ),
+        ("lr: 0.5*550 ; config: optimizer=sgd", False),
+        ("lr: 0.5*550", False),
+        ("config: lr=0.003, optimizer=adamw", False),
+    ],
+)
+def test_flat_under_a_rate_that_adam_does_not_bear_is_stuck(around: str, is_stuck: bool) -> None:
+    example = f"{_DRIVEN} ; {around}"
+    assert (found(example, "plateau").severity is Severity.WARNING) == is_stuck
+    if is_stuck:
+        assert causes(example)[0] == "lr_too_high"
+        assert "at a rate of 0.5" in found(example, "plateau").title
+
+
 def test_a_plateau_near_the_beginning_is_stuck_and_a_low_one_converged() -> None:
     stuck = found("train/loss: 2.3>1.9~0.01*60 1.9~0.01*600", "plateau")
     converged = found("train/loss: 2.3>0.3~0.01*300 0.3~0.01*500", "plateau")
