@@ -108,7 +108,9 @@ class Stall:
         claim = "the run seems to hang"
         is_known_to_run = view.job is not None and view.job.is_running
         raw = 0.75 - (0.15 if view.facts.is_buffered or usual is None else 0.0)
-        if not is_known_to_run and not self._should_go_on(view, source):
+        # Nobody ends with the words that an evaluation begins.
+        is_unfinished = phase == "evaluation" or self._should_go_on(view, source)
+        if not is_known_to_run and not is_unfinished:
             # A log that is simply over looks the same.
             severity, claim = Severity.INFO, "if the job still runs, it hangs"
         elif not is_known_to_run and _is_copy(source, silent or 0.0):
