@@ -27,6 +27,8 @@ _LEAST_EVALUATIONS = 3
 _LEAST_DIGITS = 5
 """Significant digits without which equal values say little."""
 _LEAST_SIZES = 20
+_LATELY, _GRAINS = 8, 5.0
+"""What moved by so many units of its last digit in so many evaluations may as well stand still."""
 _LEAST_RATE = 1e-6
 """Learning rate below which four digits do not show what moves."""
 
@@ -252,7 +254,17 @@ def _digits(value: float) -> int:
 def _creeps(before: Floats, last: float) -> bool:
     """It moved by hardly more before: what is too little to tell from rounding is not frozen."""
     moves = np.abs(np.diff(np.append(before, last)))
-    return float(np.median(moves)) < 1e-5 * abs(last)
+    lately = float(np.median(moves[-_LATELY:]))
+    return float(np.median(moves)) < 1e-5 * abs(last) or lately <= _GRAINS * _last_digit(before)
+
+
+def _last_digit(values: Floats) -> float:
+    """The unit of the last decimal that values were printed with; 0 for those in full."""
+    for decimals in range(2, 8):
+        scaled = values * 10.0**decimals
+        if np.all(np.abs(scaled - np.rint(scaled)) < 1e-4):
+            return float(10.0**-decimals)
+    return 0.0
 
 
 def _longest_shown(values: Floats) -> int:

@@ -35,6 +35,8 @@ from ..core.view import RunView
 LEAST = 48
 EDGE, EDGES = 0.2, 3
 """Share of a period's size that one step between neighbours makes up, and how many of them."""
+_LEAST_JAGGED, _BY_LOT = 8, 1.3
+"""Points of a period of which the order can be judged, and the ratio of what has none (2)."""
 _BAR = " (progress)"
 
 
@@ -66,6 +68,8 @@ class OscillatingLoss:
     of_epoch: float = 0.3
     """Share from which swings are worth a warning that repeat with every epoch: the same batches
     in the same order have the same losses, and that alone does no harm."""
+    of_jagged_epoch: float = 0.8
+    """The same where neighbours within an epoch differ as if drawn by lot: nothing is sorted."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss."""
@@ -91,7 +95,8 @@ class OscillatingLoss:
             return
         size, of_fall = _shares(values, swing)
         if size > self.least_share and of_fall > self.least_of_fall:
-            is_order = size < self.of_epoch and _is_of_epoch(curve, len(values), swing)
+            most = self.of_jagged_epoch if _is_jagged(values, swing.lag) else self.of_epoch
+            is_order = size < most and _is_of_epoch(curve, len(values), swing)
             yield self._report(view, curve, swing, Severity.INFO if is_order else Severity.WARNING)
 
     def _report(self, view: RunView, curve: Curve, swing: Swing, severity: Severity) -> Finding:
@@ -138,8 +143,10 @@ def _is_of_epoch(curve: Curve, count: int, swing: Swing) -> bool:
     """True if the period is as many points as an epoch has."""
     epochs = curve.series.axis("epoch")[-count:]
     epochs = epochs[np.isfinite(epochs)]
-    passed = int(np.count_nonzero(np.diff(np.floor(epochs)) > 0))
-    return passed > 1 and abs(swing.lag * passed / len(epochs) - 1.0) < 0.15
+    begins = np.flatnonzero(np.diff(np.floor(epochs)) > 0)
+    if len(begins) < 2:
+        return False
+    return bool(abs(swing.lag / float(np.median(np.diff(begins))) - 1.0) < 0.15)
 
 
 def find_swing(values: Floats) -> Swing | None:
@@ -181,11 +188,23 @@ def _is_single_point(rest: Floats, lag: int) -> bool:
     return float(apart.max()) > 0.7 * float(apart.sum())
 
 
-def _has_edges(values: Floats, lag: int) -> bool:
-    """A usual period goes up and down by steps: several of them, each a good part of its size."""
+def _is_jagged(values: Floats, lag: int) -> bool:
+    """Neighbours in a usual period are no more alike than any two of it (von Neumann's ratio)."""
+    usual = _usual_period(values, lag)
+    apart = float(np.sum((usual - usual.mean()) ** 2))
+    moves = float(np.sum(np.diff(np.append(usual, usual[0])) ** 2))
+    return lag >= _LEAST_JAGGED and moves > _BY_LOT * apart
+
+
+def _usual_period(values: Floats, lag: int) -> Floats:
     later = values[len(values) // 3 :]
     folded = later[: len(later) // lag * lag].reshape(-1, lag)
-    usual = np.median(folded - np.median(folded, axis=1, keepdims=True), axis=0)
+    return np.asarray(np.median(folded - np.median(folded, axis=1, keepdims=True), axis=0))
+
+
+def _has_edges(values: Floats, lag: int) -> bool:
+    """A usual period goes up and down by steps: several of them, each a good part of its size."""
+    usual = _usual_period(values, lag)
     moves = np.abs(np.diff(np.append(usual, usual[0])))
     return int(np.count_nonzero(moves > EDGE * float(np.ptp(usual)))) >= EDGES
 

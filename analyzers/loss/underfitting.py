@@ -33,6 +33,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
@@ -49,6 +51,7 @@ from .outcomes import (
 )
 from .overpriced import costs_more_than_a_guess
 
+_MIXED = 0.04
 _DROWNING = 0.85
 """Share of the units that nobody drops on purpose."""
 
@@ -120,7 +123,9 @@ class Underfitting:
             title=f"{train.name} {course}, with {val.name} at {now:.3g}: "
             + ("both stay low together" if now < fitted + 0.1 else "the training set is the worse"),
             severity=Severity.WARNING
-            if known is not None or is_drowned or (now > fitted + 0.2 and not _is_made_harder(view))
+            if known is not None
+            or is_drowned
+            or (now > fitted + 0.2 and not _is_made_harder(view) and not _is_mixed(reached))
             else Severity.INFO,
             confidence=finding_confidence(Basis.RESEARCH, 0.7),
             basis=Basis.RESEARCH,
@@ -226,6 +231,12 @@ def _is_drowned(view: RunView) -> bool:
         "dropout" in setting.path.casefold() and _DROWNING <= (setting.number or 0.0) <= 1.0
         for setting in view.settings
     )
+
+
+def _is_mixed(reached: Floats) -> bool:
+    """Whole epochs that differ far more than samples do by chance: each was made harder anew."""
+    later = reached[len(reached) // 2 :]
+    return len(later) >= 4 and float(np.median(np.abs(np.diff(later)))) > _MIXED
 
 
 def _is_made_harder(view: RunView) -> bool:

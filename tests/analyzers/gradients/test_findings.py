@@ -260,6 +260,15 @@ def test_evaluations_that_never_change() -> None:
     assert "6 evaluations" in finding.title
 
 
+@pytest.mark.parametrize(("move", "is_frozen"), [(2e-5, False), (4e-3, True)])
+def test_evaluations_that_moved_by_their_last_digit_before_are_not_frozen(
+    move: float, is_frozen: bool
+) -> None:
+    moves = " ".join(f"{0.6054 + 0.3 * np.exp(-n / 4) + move * (n % 3 - 1):.5f}" for n in range(40))
+    example = f"val/loss: {moves} 0.60541*4 ; train/loss: 0.9>0.5~0.02*200"
+    assert bool(found("frozen_layers", example)) == is_frozen
+
+
 def test_evaluations_at_the_end_of_a_decay_may_be_equal() -> None:
     example = (
         "val/loss: 2.1 1.8 1.5 1.3 1.2345671 1.2345671 1.2345671 ; train/loss: 2.2>1.2~0.02*300 ; "

@@ -319,3 +319,13 @@ def test_what_is_where_it_began_is_not_called_underfitting_as_well() -> None:
     told = alarms("train/loss: 2.303~0.001*200 ; val/loss: 2.302*20 ; val_acc: 0.1035*20")
     assert "not_learning" in told
     assert "underfitting" not in told
+
+
+@pytest.mark.parametrize(
+    ("train", "is_alarm"),
+    [("0.5~0.005*30", True), ("(0.42 0.56 0.47 0.6 0.39 0.51)*5", False)],
+    ids=["labels that are wrong", "samples that are mixed"],
+)
+def test_a_training_set_that_is_the_worse_and_jumps_is_made_so(train: str, is_alarm: bool) -> None:
+    example = f"train/accuracy: 0.2>0.5*6 {train} ; val/accuracy: 0.25>0.9*8 0.9~0.01*28"
+    assert ("underfitting" in alarms(example)) == is_alarm

@@ -37,6 +37,19 @@ def test_blocks_of_classes_that_come_again_in_every_epoch_swing(scale: float) ->
     assert found.root_causes[0].id == "sequential_training"
 
 
+@pytest.mark.parametrize(("is_sorted", "alarms"), [(False, []), (True, ["oscillating_loss"])])
+def test_the_same_batches_in_the_same_order_do_no_harm_unless_they_are_sorted(
+    is_sorted: bool, alarms: list[str]
+) -> None:
+    batches = np.array([0.04, 0.10, 0.05, -0.05, 0.0, 0.04, -0.06, 0.0, -0.12, -0.06])
+    if is_sorted:
+        batches = np.concatenate([np.sort(batches)[::2], np.sort(batches)[1::2][::-1]])
+    level = 0.2 + 1.4 * np.exp(-np.arange(80) / 18)
+    losses = level + np.tile(batches, 8)
+    lines = [f"epoch {n // 10} it {n % 10 * 3} loss {loss:.4f}" for n, loss in enumerate(losses)]
+    assert _alarms(diagnose(read_log("\n".join(lines) + "\n"))) == alarms
+
+
 def test_means_that_begin_anew_in_every_epoch_do_not() -> None:
     losses: list[float] = []
     for epoch in range(16):
