@@ -30,6 +30,8 @@ MOST = 40
 """A stage has few changes; what changes all the time is a measurement."""
 _LEAST, _BEFORE = 8, 3
 """Evaluations of a task, and those before it began."""
+_LITTLE = 0.2
+"""Share of its size by which a setting is changed at least, if it is changed up and down."""
 _RARE = 8
 """Times fewer points than the loss has: what is logged so seldom is said where it changes."""
 
@@ -63,7 +65,16 @@ def _places(view: RunView, series: Series) -> Ints:
     places = np.flatnonzero(values[1:] != values[:-1]) + 1
     is_rare = loss is not None and len(loss) >= _RARE * len(series)
     most = len(values) if is_rare else len(values) // 3 if len(values) >= 3 else 0
+    if is_rare and _wavers(values):
+        return places[:0]
     return places if 0 < len(places) <= min(MOST, most) else places[:0]
+
+
+def _wavers(values: Floats) -> bool:
+    """Up and down by a little: a mean of what batches happened to be, which nobody has set."""
+    moves = np.diff(values)
+    is_both_ways = bool((moves > 0).any() and (moves < 0).any())
+    return is_both_ways and float(np.ptp(values)) < _LITTLE * abs(float(np.median(values)))
 
 
 def _announced(view: RunView) -> Iterator[Change]:

@@ -83,8 +83,6 @@ class LossDivergence:
     """Errors of a point by which it may be above the one before by chance."""
     at_once: float = 0.6
     """Share of a rise that one point brings where it is a jump."""
-    slight: float = 2.0
-    """Times its best that a loss may be while validation gets better: training became harder."""
     left: float = 0.15
     """Share of a jump, and of what was won, that may be left where a loss has come back."""
     tiny: float = 0.02
@@ -124,7 +122,7 @@ class LossDivergence:
             return False
         if self._has_come_back(shape, reference, rise):
             return False
-        if now < self.slight * reference and _validation_gains(view, curve, shape):
+        if _validation_gains(view, curve, shape):
             return False
         if is_short:
             return self._rises_over_epochs(levels, shape)
@@ -343,7 +341,8 @@ def _validation_gains(view: RunView, curve: Curve, shape: Shape) -> bool:
     if not 1 <= at <= len(values) - 3 or not np.isfinite(values).all():
         return False
     then, now = float(np.median(values[max(0, at - 2) : at + 1])), float(np.median(values[-3:]))
-    return 0 < now < 0.95 * then and now <= 1.02 * float(np.min(values))
+    is_best = min(now, float(values[-1])) <= 1.02 * float(np.min(values))
+    return 0 < now < 0.95 * then and is_best
 
 
 def _is_apart(levels: Floats, reference: float, now: float) -> bool:

@@ -41,7 +41,7 @@ def thrown_at_start(view: RunView, curve: Curve, shape: Shape, identity: str) ->
     above = shape.levels > first
     back = len(above) if above.all() else int(np.argmin(above[3:])) + 3
     # A climb that takes a while is one, too, if it stays up for long.
-    highest = max(highest, float(np.median(shape.levels[: max(3, back // 2)])))
+    highest = max(highest, float(np.quantile(shape.levels[: max(3, back)], 0.75)))
     if highest < _UP * first or now > _DOWN * highest or back < _LONG * len(above):
         return
     is_lost = back == len(above)

@@ -14,7 +14,7 @@ from .completion import is_complete
 from .levels import begins_at_start, shape_of
 
 _LEAST = 8
-_WON = 0.05
+_WON = 0.25
 """Share of the first loss; who wins more has a rate that is high enough."""
 
 

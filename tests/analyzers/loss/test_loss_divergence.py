@@ -177,3 +177,37 @@ def test_a_rise_with_a_resume_begins_there_and_not_in_the_noise_before() -> None
     diagnosis = diagnose(read_log("\n".join(lines) + "\n"))
     (risen,) = [f for f in diagnosis.findings if f.id == "loss_divergence"]
     assert risen.first_step in (63, 64)
+
+
+def test_a_climb_over_many_steps_and_a_long_way_back_was_thrown() -> None:
+    climb = [4.5, 4.3, 7.3, 6, 7.9, 16.3, 12, 18.5, 19.9, 44.2, 54.9, 38.4, 33.7, 29.7, 28.3]
+    losses = [*climb, *(28 * 0.8**n for n in range(10)), *([3.2, 3.1, 3.3] * 5)]
+    lines = [f"iter {10 * n}: loss {loss:.4f}, time 30.2ms" for n, loss in enumerate(losses)]
+    told = diagnose(read_log("\n".join(lines) + "\n")).findings
+    (finding,) = (one for one in told if one.id == "loss_divergence")
+    assert finding.severity is Severity.WARNING
+    assert "so long was it above where it began" in finding.title
+
+
+@pytest.mark.parametrize(("validation", "is_quiet"), [("1.4>0.28*16", True), ("1.4>0.6*16", False)])
+def test_a_training_set_that_is_made_harder_while_validation_gains_does_not_diverge(
+    validation: str, is_quiet: bool
+) -> None:
+    falls = [1.7 * 0.93**n for n in range(27)]
+    losses = [*falls, *([0.9, 1.1, 0.95, 1.2, 1.05] * 3)]
+    values = " ".join(f"{loss:.3f}" for loss in losses)
+    after = "0.28>0.24*8" if is_quiet else "0.6>0.9*8"
+    example = f"train/loss: {values} ; val/loss: {validation} {after}"
+    assert ("loss_divergence" in alarms(example)) != is_quiet
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_planned"), [("130 134 129 134 131 134", False), ("64 64 64 128 128 128", True)]
+)
+def test_a_mean_size_of_batches_that_wavers_is_no_planned_change(
+    sizes: str, is_planned: bool
+) -> None:
+    rows = [f"update {10 * n} loss {3 + 3 * 0.85**n:.3f}" for n in range(1, 61)]
+    for number, size in reversed(list(enumerate(sizes.split(), 1))):
+        rows.insert(10 * number, f"update {100 * number} bsz {size}")
+    assert bool(RunView(read_log("\n".join(rows) + "\n")).facts.changes) == is_planned

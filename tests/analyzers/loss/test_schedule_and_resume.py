@@ -107,6 +107,8 @@ def test_a_warm_up_as_long_as_the_run_is_a_fault_of_the_schedule() -> None:
     assert found(example.format(125), "lr_anomaly").details["kind"] == "warming"
     assert causes(example.format(125))[0] == "lr_schedule"
     assert "lr_anomaly" not in alarms(example.format(2000))
+    slowly = "train/loss: 4.7>4.1~0.02*125 ; lr: 1e-7>2e-5*125 ; config: max_steps=125"
+    assert found(slowly, "lr_anomaly").details["kind"] == "warming"
     learns = "train/loss: 1.39>0.8~0.02*125 ; lr: 1e-5>3e-3*125 ; config: max_steps=125"
     assert "lr_anomaly" not in alarms(learns)
 
