@@ -45,6 +45,7 @@ from ..core.rates import highest_rate, thrown_about_a_guess, thrown_to_a_guess
 from ..core.registry import cause
 from ..core.shifts import shifted_gradients
 from ..core.sudden import leap_before, sudden_break
+from ..loss.lost_reward import BY_REWARD
 from ..loss.outcomes import peak_rate, unlearned
 
 _BREAKS = ("nan_loss", "loss_divergence", "exploding_gradients", "loss_spike")
@@ -67,6 +68,7 @@ class LearningRateTooHigh:
         "plateau",
         "update_ratio",
         "suspicious_metric",
+        "forgetting",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -91,6 +93,10 @@ class LearningRateTooHigh:
             yield case.because(finding, 0.15 if is_slow_swing(case, finding) else 0.4)
         for finding in case.all("not_learning", "plateau", "dead_units")[:1]:
             yield case.because(finding, 0.12)
+        for finding in case.all("forgetting"):
+            if finding.number(BY_REWARD):
+                # One step too far, and the agent sees nothing but its own failures.
+                yield case.because(finding, 0.5)
         for finding in case.all("plateau"):
             if finding.number("overdriven"):
                 yield case.because(finding, 0.6)

@@ -20,6 +20,7 @@ from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate, shown
 from ..core.registry import cause
 from ..core.settings_lookup import Setting
+from ..loss.lost_reward import BY_REWARD
 
 _WEIGHTS = {
     "adversarial": 0.75,
@@ -49,7 +50,12 @@ class ObjectiveCollapse:
     """Weighs the ways in which outputs collapse that are properties of the objective."""
 
     id: ClassVar[str] = "objective_collapse"
-    explains: ClassVar[tuple[str, ...]] = ("mode_collapse", "not_learning", "loss_divergence")
+    explains: ClassVar[tuple[str, ...]] = (
+        "mode_collapse",
+        "not_learning",
+        "loss_divergence",
+        "forgetting",
+    )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
     def clues(self, case: Case) -> Iterator[Clue]:
@@ -58,6 +64,9 @@ class ObjectiveCollapse:
         if aimless is not None and aimless.number("random"):
             # The bonus for randomness outweighs the reward, if there is one.
             yield Clue(0.3 if aimless.number("rewardless") else 0.55, aimless.evidence[-1])
+        for finding in case.all("forgetting"):
+            if finding.number(BY_REWARD):
+                yield case.because(finding, 0.35)
         for finding in case.all("loss_divergence"):
             if finding.details.get("kind") == "values":
                 # Targets made of the same estimates rise with them, at any rate.

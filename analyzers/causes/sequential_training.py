@@ -21,6 +21,7 @@ from ..core.clues import is_slow_swing
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
+from ..loss.lost_reward import BY_REWARD
 from ..loss.ordered import same_blocks
 
 
@@ -41,7 +42,7 @@ class SequentialTraining:
     def clues(self, case: Case) -> Iterator[Clue]:
         """A lost task, or a period of an epoch."""
         lost = case.get("forgetting")
-        if lost is not None:
+        if lost is not None and not lost.number(BY_REWARD):
             # Of the validation set as a whole it is one explanation among several.
             yield case.because(lost, 0.7 if lost.number("of_a_task") else 0.45)
             change = case.view.facts.change_near(

@@ -3,7 +3,8 @@
 What it sees: an accuracy (or a loss) of one task, domain or of the validation set that had become
     good, then falls back by more than half of what was won and stays there, while the training
     loss is as low as ever; an old task that gets worse and worse while a new one is learned; one of
-    several that is lost where another is won. What goes up and down all along was never known.
+    several that is lost where another is won; a reward that rose and then fell back for good. What
+    goes up and down all along was never known.
 Why it matters: the newest data overwrite what the older taught; the final model does only the
     last task.
 Fires on:
@@ -12,7 +13,9 @@ Fires on:
     val_loss: 0.5>0.2*8 0.5 0.52~0.01*8 ; train/loss: 1>0.15~0.005*60 0.3>0.15~0.005*60
     old_loss: 4.2 4.6>5.6*14 ; train/loss: 4.4>1.1~0.02*60
     acc_A: 72 95*10 54 20 9*10 ; acc_B: 20 12*10 52 76 90*10 ; train/loss: 1.5>0.1*11 2.6>0.3*12
+    reward: 20>120~8*60 120>9~4*10 9~1*90
 Stays quiet:
+    reward: 20>180~15*100 120~15*8 180~15*60
     acc_A: 72 95*10 91 94 95*10 ; acc_B: 20 12*10 52 76 90*10 ; train/loss: 1.5>0.1*11 2.6>0.3*12
     acc_A: 72 90 95*9 95*12 ; acc_B: 25 13 12*9 11*12 ; train/loss: 1.5>0.1*23
     val_accuracy: (0.2 0.4 0.5 0.16*5)*6 0.16*4 ; train/loss: 6 4 3 2>1.4~0.1*9 1.5~0.1*40
@@ -44,6 +47,7 @@ from ..core.siblings import siblings_of
 from ..core.view import RunView
 from ..resources.trends import rank_correlation
 from .levels import first_level
+from .lost_reward import lost_reward
 
 _TASK = re.compile(
     r"\b(?:task|domain|dataset|old|previous|source|lang|subset|phase|stage)\b|\btask\w"
@@ -60,7 +64,7 @@ class Forgetting:
     """Looks for outcomes that were good and are not any more."""
 
     id: ClassVar[str] = "forgetting"
-    roles: ClassVar[tuple[str, ...]] = ("val/accuracy", "val/loss", "train/accuracy")
+    roles: ClassVar[tuple[str, ...]] = ("val/accuracy", "val/loss", "train/accuracy", "reward")
     events: ClassVar[tuple[str, ...]] = ()
     faded: float = 0.1
     """Share of what an old task could that is gone."""
@@ -71,6 +75,7 @@ class Forgetting:
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Each task that was lost; of the validation as a whole, what shows it best."""
+        yield from lost_reward(view, self.id)
         if not view.facts.is_monotone:
             return
         loss = view.curve("train/loss")

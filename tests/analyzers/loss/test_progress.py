@@ -329,3 +329,10 @@ def test_what_is_where_it_began_is_not_called_underfitting_as_well() -> None:
 def test_a_training_set_that_is_the_worse_and_jumps_is_made_so(train: str, is_alarm: bool) -> None:
     example = f"train/accuracy: 0.2>0.5*6 {train} ; val/accuracy: 0.25>0.9*8 0.9~0.01*28"
     assert ("underfitting" in alarms(example)) == is_alarm
+
+
+def test_a_reward_that_is_lost_for_good_was_learned_with_steps_too_large() -> None:
+    example = "reward: 20>120~8*60 120>9~4*10 9~1*90"
+    assert "lost" in found(example, "forgetting").title
+    assert causes(example)[0] == "lr_too_high"
+    assert "forgetting" not in ids("reward: 19~2*20 19>10~1*30 10~1*50")
