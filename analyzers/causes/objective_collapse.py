@@ -66,7 +66,7 @@ class ObjectiveCollapse:
             yield Clue(0.3 if aimless.number("rewardless") else 0.55, aimless.evidence[-1])
         for finding in case.all("forgetting"):
             if finding.number(BY_REWARD):
-                yield case.because(finding, 0.35)
+                yield case.because(finding, 0.25)
         for finding in case.all("loss_divergence"):
             if finding.details.get("kind") == "values":
                 # Targets made of the same estimates rise with them, at any rate.

@@ -38,6 +38,10 @@ from ..core.view import RunView
 from .jumps import largest_jump
 from .levels import loss_range
 
+_EDGE = 6.0
+"""Times the usual step from one value of a running mean to the next."""
+_FEW = 8
+
 
 @analyzer
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class LossSpike:
             yield self._report(view, curve, early)
         ended = [self._ended(curve, spike) for spike in curve.excursions]
         spikes = [spike for spike in ended if self._is_spike(curve, spike, fall)]
+        if view.facts.is_smoothed(curve):
+            spikes = [spike for spike in spikes if _has_edge(curve, spike)]
         if not spikes and early is None and (jump := _among_few(curve)) is not None:
             spikes = [jump]
         spikes = [spike for spike in spikes if not _follows_cycle(view, curve, spike)]
@@ -193,6 +199,16 @@ def _among_few(curve: Curve) -> Excursion | None:
     points = jump.back - jump.at
     scale = (jump.peak - jump.before) / WINDOW
     return Excursion(jump.at, jump.before, scale, jump.peak, jump.peak_at, jump.back, points)
+
+
+def _has_edge(curve: Curve, spike: Excursion) -> bool:
+    """A jump of what a running mean is made of shows as a step; without one the mean wanders."""
+    before = np.abs(np.diff(curve.y[max(0, spike.start - WINDOW) : spike.start]))
+    climb = np.diff(curve.y[max(0, spike.start - 2) : spike.peak_at + 1])
+    before = before[np.isfinite(before)]
+    if len(before) < _FEW or len(climb) == 0:
+        before = np.abs(climb[np.isfinite(climb)])
+    return not len(before) or float(np.nanmax(climb)) > _EDGE * float(np.median(before))
 
 
 def _recurring(spikes: list[Excursion], least_points: int) -> list[Excursion]:

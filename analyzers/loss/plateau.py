@@ -63,6 +63,8 @@ class Plateau:
     """The same for a loss that was flat nearly from the start,"""
     at_once: float = 0.2
     """that is within this share of the run."""
+    alone_above: float = 0.9
+    """The same where nothing but the loss is logged, and it fell for a while."""
     driven_above: float = 0.05
     """The same under a learning rate that the optimizer does not bear."""
 
@@ -134,10 +136,25 @@ class Plateau:
         if share > self.stuck_above:
             if view.facts.is_decayed and (not from_start or not self._validation_is_flat(view)):
                 return False
-            return not is_improving(view) and not creeps_down(view, shape)
+            is_alone = share < self.alone_above and not from_start and self._is_alone(view)
+            return not is_alone and not is_improving(view) and not creeps_down(view, shape)
         if view.curve("val/loss") is None and (len(curve) < 100 or flat > 0.1 * len(shape.levels)):
             return False  # nothing else confirms it
+        if not self._floor_is_known(view):
+            return False
         return share > self.stuck_at_once and from_start and self._validation_is_flat(view)
+
+    @staticmethod
+    def _is_alone(view: RunView) -> bool:
+        """Nothing but the loss is logged: what it went flat at may as well be its floor."""
+        roles = ("val/loss", "train/accuracy", "val/accuracy", "lr", "score", "val/score")
+        return all(view.curve(role) is None for role in roles)
+
+    @staticmethod
+    def _floor_is_known(view: RunView) -> bool:
+        """A classifier can be right; how much of a number is noise, nobody knows."""
+        roles = ("train/accuracy", "val/accuracy", "score", "val/score", "train/perplexity")
+        return chance_loss(view) is not None or any(view.curve(role) is not None for role in roles)
 
     @staticmethod
     def _may_be_solved(view: RunView, curve: Curve) -> bool:
@@ -155,7 +172,8 @@ class Plateau:
             if measured is None or len(measured) < 8:
                 continue
             share = binned_fraction(measured)
-            if float(np.nanmedian(share[-5:])) - float(share[0]) > 0.25:
+            first, last = float(share[0]), float(np.nanmedian(share[-5:]))
+            if last - first > 0.25 or (last - first > 0.2 and last > 2.0 * first):
                 return True
         return False
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from mltd.analyzers.core.finding import Severity
+from mltd.analyzers.diagnosis import diagnose
+from tests.analyzers.made import read_log
 
 from .judging import alarms, found, judge
 
@@ -64,3 +66,18 @@ def test_a_rise_with_each_restart_of_the_rate_is_planned() -> None:
     restarts = "lr: (0.1>0.001*65)*2 0.1>0.001*48"
     assert "loss_spike" in alarms(loss)
     assert "loss_spike" not in alarms(f"{loss} ; {restarts}")
+
+
+@pytest.mark.parametrize(("jump", "is_spike"), [(0.0, False), (1.5, True)])
+def test_a_running_mean_that_wanders_up_and_back_has_no_spike(jump: float, is_spike: bool) -> None:
+    chance = np.random.default_rng(5)
+    raw = 0.23 + 0.3 * np.exp(-np.arange(900) / 60) + 0.1 * chance.standard_normal(900)
+    raw[600:640] += 0.07
+    raw[600:604] += jump
+    smooth, values = float(raw[0]), []
+    for value in raw:
+        smooth = 0.98 * smooth + 0.02 * float(value)
+        values.append(f"{smooth:.4f}")
+    lines = [f"step {n} loss {value} lr 3e-4" for n, value in enumerate(values)]
+    told = diagnose(read_log("\n".join(lines) + "\n")).findings
+    assert any(f.id == "loss_spike" and f.is_alarm for f in told) == is_spike

@@ -331,6 +331,20 @@ def test_a_training_set_that_is_the_worse_and_jumps_is_made_so(train: str, is_al
     assert ("underfitting" in alarms(example)) == is_alarm
 
 
+@pytest.mark.parametrize(
+    "example",
+    [
+        "train/loss: 3.6>2.95~0.04*35 2.95~0.04*45",
+        "train/loss: 2.45>1.9~0.03*10 1.9~0.03*70 ; train_acc: 0.1>0.34~0.01*10 0.34~0.01*70 ; "
+        "val/loss: 2.3 1.95 1.9 1.89 1.885 1.885 1.88 1.88 ; lr: 0.001>0.00001*80",
+        "train/loss: 0.054>0.04~0.002*10 0.04~0.002*300 ; val/loss: 0.0449~0.0003*15",
+    ],
+    ids=["nothing else is logged", "right more often", "a number with noise"],
+)
+def test_flat_at_what_may_be_the_floor_is_not_stuck(example: str) -> None:
+    assert "plateau" not in alarms(example)
+
+
 def test_a_reward_that_is_lost_for_good_was_learned_with_steps_too_large() -> None:
     example = "reward: 20>120~8*60 120>9~4*10 9~1*90"
     assert "lost" in found(example, "forgetting").title
