@@ -429,3 +429,15 @@ def test_a_batch_of_rare_classes_is_a_spike_to_a_model_that_ignores_them() -> No
     assert best(diagnose(make_run(run))) == "bad_batch"
     ignored = {"val/accuracy": [0.9667] * 6, "val/recall": [0.0] * 6, "val/f1": [0.0] * 6}
     assert best(diagnose(make_run({**run, **ignored}))) == "class_imbalance"
+
+
+@pytest.mark.parametrize(("rate", "is_blamed"), [(0.03, True), (3e-4, False)])
+def test_a_rate_that_adam_does_not_bear_is_known_where_the_program_is(
+    rate: float, *, is_blamed: bool
+) -> None:
+    loss = [3.6, 3.17, 3.1, *level(3.02, 147, 0.01)]
+    config: dict[str, object] = {"learning_rate": rate, "per_device_train_batch_size": 16}
+    told = diagnose(make_run({"loss": loss}, config=config))
+    assert (best(told) == "lr_too_high") is is_blamed
+    plain: dict[str, object] = {"learning_rate": rate, "batch_size": 16}
+    assert best(diagnose(make_run({"loss": loss}, config=plain))) != "lr_too_high"
