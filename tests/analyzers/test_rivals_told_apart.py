@@ -441,3 +441,33 @@ def test_a_rate_that_adam_does_not_bear_is_known_where_the_program_is(
     assert (best(told) == "lr_too_high") is is_blamed
     plain: dict[str, object] = {"learning_rate": rate, "batch_size": 16}
     assert best(diagnose(make_run({"loss": loss}, config=plain))) != "lr_too_high"
+
+
+def ranks_log(said: str) -> str:
+    lines = []
+    for step in range(1, 301):
+        lines += [
+            f"[rank{rank}] step {step} | loss {loss:.4f} | gnorm {norm:.3f}"
+            for rank, (loss, norm) in enumerate(
+                [(max(2.5, 3.5 - 0.01 * step) if step < 180 else 3.5, 0.7)] * 2
+            )
+        ]
+        if step == 182 and said:
+            lines.append(said)
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "is_blamed"),
+    [
+        ("[rank1] param checksum mismatch at step 182: rank1 6d1f09a4 others 91c0e77b", True),
+        ("WARNING: parameters differ across ranks: max abs diff 3.1e-2 in layers.0", True),
+        ("[rank1] param checksum at step 182: no mismatch on any rank", False),
+        ("WARNING: checksum mismatch of shard-00017.tar, downloading it again", False),
+        ("", False),
+    ],
+)
+def test_ranks_whose_weights_differ_blame_the_machine(said: str, *, is_blamed: bool) -> None:
+    told = diagnose(read_log(ranks_log(said)))
+    assert "loss_divergence" in {finding.id for finding in told.findings}
+    assert (best(told) == "hardware_fault") is is_blamed
