@@ -471,3 +471,18 @@ def test_ranks_whose_weights_differ_blame_the_machine(said: str, *, is_blamed: b
     told = diagnose(read_log(ranks_log(said)))
     assert "loss_divergence" in {finding.id for finding in told.findings}
     assert (best(told) == "hardware_fault") is is_blamed
+
+
+def epochs(train: list[float], val: list[float]) -> Diagnosis:
+    lines = [
+        f"Epoch [{epoch}/20] train_loss: {one:.4f} val_loss: {other:.4f}"
+        for epoch, (one, other) in enumerate(zip(train, val, strict=True), 1)
+    ]
+    return diagnose(read_log("\n".join(lines) + "\n"))
+
+
+def test_validation_below_the_first_epoch_was_never_a_matter_of_memory() -> None:
+    train = [1.27, *fall(0.6, 0.05, 19)]
+    rising = np.linspace(1.43, 1.65, 17)
+    assert best(epochs(train, [1.65, 1.5, 1.44, *rising])) != "overcapacity"
+    assert best(epochs(train, [1.1, 0.9, 0.8, *(rising - 0.65)])) == "overcapacity"
