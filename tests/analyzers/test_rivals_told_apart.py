@@ -486,3 +486,18 @@ def test_validation_below_the_first_epoch_was_never_a_matter_of_memory() -> None
     rising = np.linspace(1.43, 1.65, 17)
     assert best(epochs(train, [1.65, 1.5, 1.44, *rising])) != "overcapacity"
     assert best(epochs(train, [1.1, 0.9, 0.8, *(rising - 0.65)])) == "overcapacity"
+
+
+def weight_of_capacity(hits: list[float]) -> float:
+    series = {
+        "train/loss": [4.4, 3.7, *level(3.3, 98, 0.02)],
+        "val/loss": [3.4, *level(3.32, 99, 0.001)],
+        "val/accuracy": hits,
+    }
+    told = diagnose(make_run(series))
+    return next((one.confidence for one in told.root_causes if one.id == "undercapacity"), 0.0)
+
+
+def test_a_small_model_does_not_answer_all_samples_alike() -> None:
+    varied = [round(value, 4) for value in level(0.2808, 100, 0.02)]
+    assert 0.0 < weight_of_capacity([0.2808] * 100) < weight_of_capacity(varied)
