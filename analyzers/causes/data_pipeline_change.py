@@ -28,6 +28,7 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..core.shifts import shifted_gradients
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
+from ..loss.first_pass import never_as_good_as_first_epoch
 from ..loss.inverted import less_than_a_guess
 from ..loss.memorised import memorises
 from ..loss.ordered import one_class_batches
@@ -60,6 +61,9 @@ class DataPipelineChange:
             if finding.details.get("kind") == "validation":
                 yield case.because(finding, 0.6)
                 yield Clue(0.3, finding.evidence[1], "training")
+        worse = never_as_good_as_first_epoch(case.view)
+        if worse is not None and case.has("overfitting", "suspicious_metric"):
+            yield Clue(0.35, worse)
         inverted = less_than_a_guess(case.view)
         if inverted is not None:
             # What is only seen in another way is guessed at, and not missed on purpose.

@@ -68,6 +68,9 @@ class DeadRelu:
             return case.clue(0.85 if share >= 0.9 else 0.6, dead.evidence[0], states=is_said)
         if kind == "guess":
             return case.because(dead, 0.3)
+        if kind == "zero_activations" and share >= 1.0:
+            # Not one is left in a layer: nothing but a ReLU gives exact zeros for all inputs.
+            return case.because(dead, 0.75)
         return case.because(dead, 0.45)
 
     def _others(self, case: Case, dead: Finding | None) -> Iterator[Clue]:
@@ -125,10 +128,12 @@ class DeadRelu:
         since = ""
         if dead is not None and dead.first_step is not None:
             since = f" since {dead.first_step:.10g}"
-        what = "units" if dead and dead.details.get("kind") == "dead_units" else "gradient entries"
+        kind = dead.details.get("kind") if dead is not None else ""
+        what = {"dead_units": "units are dead", "zero_activations": "activations are 0"}
         layer = dead.details.get("layer") if dead is not None else None
         where = f"in layer {layer}" if layer else "behind ReLU"
-        return f"{share:.0%} of the {what} are dead {where}{since}"
+        said = what.get(str(kind), "gradient entries are dead")
+        return f"{share:.0%} of the {said} {where}{since}"
 
     def fixes(self, case: Case) -> Iterator[Fix]:
         """Revive them: biases, slope, rate."""

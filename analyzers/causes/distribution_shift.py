@@ -17,6 +17,7 @@ from ..core.cause import Clue, Fix
 from ..core.clues import gradient_at, jump_of_training_near
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..loss.first_pass import never_as_good_as_first_epoch
 from ..loss.inverted import less_than_a_guess
 
 
@@ -45,6 +46,9 @@ class DistributionShift:
             jump = jump_of_training_near(case, finding.first_step)
             if jump is not None:
                 yield Clue(0.4, jump)
+        worse = never_as_good_as_first_epoch(case.view)
+        if worse is not None and case.has("overfitting", "suspicious_metric"):
+            yield Clue(0.3, worse)
         inverted = less_than_a_guess(case.view)
         if inverted is not None:
             # What is only seen in another way is guessed at, and not missed on purpose.

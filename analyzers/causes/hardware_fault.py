@@ -2,8 +2,9 @@
 
 What it is: the driver reports errors that no program can cause (Xid 48, 63, 64, 74, 79, 94, 95,
     uncorrectable ECC, a GPU off the bus), or computations that do not repeat.
-Told apart by: the driver's code. Xid 13, 31 and 43 are usually the program's own fault, as is an
-    illegal memory access that happens again on another machine. A fault stays with its node.
+Told apart by: the driver's code, or ranks whose copies of the same weights are not the same.
+    Xid 13, 31 and 43 are usually the program's own fault, as is an illegal memory access that
+    happens again on another machine. A fault stays with its node.
 Try next: leave the node out, run its diagnostics, resume from the last checkpoint elsewhere.
 """
 
@@ -14,11 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from mltd.runs.event import EventKind
+
 from ..core.case import Case
 from ..core.cause import Clue, Fix
 from ..core.failure import failure_evidence
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..core.view import PlacedEvent
 from ..distributed.remedies import exclude_node, resume
 from ..distributed.reports import BAD_XIDS, GPU, HARDWARE, SOFTWARE_XIDS, Report, reports
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
@@ -37,6 +43,16 @@ _MEANING = {
     120: "an error of the GPU's processor",
     140: "an unrecovered error in GPU memory",
 }
+_BREAKS = (
+    "loss_divergence", "loss_spike", "exploding_gradients", "nan_loss", "nan_gradients",
+    "nan_weights",
+)  # fmt: skip
+_APART = re.compile(
+    r"(?i)^(?:param|weight|grad|model|replica|state|buffer|optimizer|checksum|hash|fingerprint|"
+    r"digest)\w*\b.*\b(?:mismatch|differ\w*|disagree|diverged?|not equal|not identical|in sync|"
+    r"out of sync)\b.*\b(?:rank|replica|worker|process|device|gpu|node)s?\d*\b|"
+    r"^(?:silent data corruption|SDC detected|bit ?flip)"
+)
 _LIKELY = re.compile(r"(?i)unspecified launch failure|unknown error|launch timed out")
 
 
@@ -48,6 +64,8 @@ class HardwareFault:
     id: ClassVar[str] = "hardware_fault"
     explains: ClassVar[tuple[str, ...]] = (
         "rank_failure", "nccl_timeout", "exception", "stall", "straggler", "throughput_drop",
+        "loss_divergence", "loss_spike", "exploding_gradients", "nan_loss", "nan_gradients",
+        "nan_weights",
     )  # fmt: skip
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -68,6 +86,10 @@ class HardwareFault:
                 is_likely = bool(_LIKELY.search(report.placed.text))
                 yield case.clue(0.35 if is_likely else 0.2, shown)
         yield from self._slow(case)
+        apart = _apart(case)
+        if apart is not None:
+            # What all ranks compute from the same numbers differs where a machine errs.
+            yield case.clue(0.9, apart.evidence(), states=True)
         for finding in case.all("rank_failure"):
             is_bare = finding.is_alarm and not finding.number("has_own_error")
             if is_bare and finding.details.get("signal") in ("SIGSEGV", "SIGBUS", "SIGILL"):
@@ -88,6 +110,9 @@ class HardwareFault:
     def issue(self, case: Case) -> str:
         """One sentence with code, meaning and place."""
         report = self._worst(case)
+        apart = _apart(case)
+        if report is None and apart is not None:
+            return f"the copies of the model are not the same: {apart.event.title}"
         if report is None and (said := issue_of(self.id, case)):
             return said
         behind = case.get("straggler")
@@ -158,3 +183,17 @@ class HardwareFault:
             "94 or 95 means hardware_fault, 13, 31 or 43 a bug in a kernel"
         )
         yield "the same step on another node: if it passes there, the hardware is to blame"
+
+
+def _apart(case: Case) -> PlacedEvent | None:
+    """A message, not long after the trouble, that ranks do not hold the same weights."""
+    broke = case.onset(*_BREAKS)
+    if broke is None:
+        return None
+    loss = case.view.curve("train/loss")
+    reach = max(20 * loss.spacing, 0.1 * float(np.ptp(loss.x))) if loss is not None else np.inf
+    for one in case.view.events_of(EventKind.WARNING):
+        step = one.event.step
+        if _APART.search(one.event.title) and (step is None or step <= broke + reach):
+            return one
+    return None

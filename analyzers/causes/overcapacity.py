@@ -3,7 +3,8 @@
 What it is: too much capacity or too many epochs for the amount of data, with too little to hold
     back.
 Told apart by: validation rises only after a minimum (a gap from the first evaluation on is a
-    pipeline or a mode); no restart at the onset.
+    pipeline or a mode, and so is a minimum above what the first epoch's new samples cost); no
+    restart at the onset.
 Try next: stop at the minimum; augment; regularise; shrink, in this order.
 """
 
@@ -18,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.clues import early_gap, jump_of_training_near, restart_near
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..loss.first_pass import never_as_good_as_first_epoch
 from ..loss.levels import first_level
 from ..loss.memorised import memorises
 
@@ -55,6 +57,9 @@ class Overcapacity:
             if odd.details.get("kind") == "validation" and is_absurd:
                 # It never did well on validation, and is wrong there as no memory makes it.
                 yield case.because(odd, -0.5)
+        worse = never_as_good_as_first_epoch(case.view)
+        if worse is not None:
+            yield Clue(-0.6, worse)
         jump = jump_of_training_near(case, found.first_step)
         if jump is not None:
             yield Clue(-0.6, jump)

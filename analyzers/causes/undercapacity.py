@@ -20,6 +20,7 @@ from ..core.cause import Clue, Fix
 from ..core.finding import Basis
 from ..core.rates import overwhelming_decay
 from ..core.registry import cause
+from ..loss.unmoved import deaf_to_inputs
 
 
 @cause
@@ -69,6 +70,10 @@ class Undercapacity:
         if nothing is not None and nothing.number("at_chance") and pull is None:
             # The smallest model learns how often each class comes, and a little more.
             yield case.because(nothing, -0.5)
+        deaf = deaf_to_inputs(case.view)
+        if deaf is not None and pull is None and not case.has("underfitting"):
+            # The smallest model answers one sample in another way than the next.
+            yield Clue(-0.4, deaf)
         other = case.get(
             "vanishing_gradients", "dead_units", "frozen_layers", "lr_anomaly", "mode_collapse"
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from .case import Case
 from .finding import Evidence, Finding
+from .optimizers import adaptive_optimizer
 
 LATELY = 1.5
 """Times the larger norms of a while before, without which nothing was about to break."""
@@ -82,9 +83,9 @@ FAR = 4.0
 def usual_rate(case: Case) -> float:
     """The highest learning rate that trainings with the run's optimizer usually bear."""
     optimizer = case.setting("optimizer")
-    if optimizer is None:
+    if optimizer is None and adaptive_optimizer(case.view) is None:
         return 0.05  # plain descent often takes 0.1, Adam never
-    return 0.5 if "sgd" in optimizer.text else 5e-3
+    return 0.5 if optimizer is not None and "sgd" in optimizer.text else 5e-3
 
 
 def share_of_run(case: Case, step: float | None) -> float:

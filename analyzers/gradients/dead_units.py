@@ -12,11 +12,13 @@ Fires on:
     dead: 1*100 ; train/loss: 1.79~0.01*100
     zero_grad_frac: 0.3>0.95*30 0.97~0.005*70 ; train/loss: 2.3~0.01*100
     act_zero: 1*60 ; train/loss: 37>0.09*20 0.085~0.004*40
+    relu0_zero: 0.5*60 ; relu1_zero: 0.6*60 ; relu2_zero: 1*60 ; train/loss: 2.3~0.01*60
     dead_frac: 0.3~0.02*50 1*50 ; train/loss: 2.6>1~0.05*50 3.5~0.1*50
     probe act_dead/relu2: 0.1*5 1*15 ; probe act_dead/relu1: 0.1*20 ; train/loss: 2.3~0.01*100
 Stays quiet:
     dead: 3*100 ; train/loss: 1.79~0.01*100
     probe act_dead/relu2: 0.4*20 ; probe act_zero/relu2: 0.6*20 ; train/loss: 2.3>0.4~0.02*100
+    relu0_zero: 0.5*60 ; relu1_zero: 0.6*60 ; relu2_zero: 1*60 ; train/loss: 2.3>0.4~0.02*60
     act_zero: 0.9995~0.0001*60 ; train/loss: 37>0.09*20 0.085~0.004*40
     zero_grad_frac: 0.5~0.03*100 ; train/loss: 2.3>0.4~0.02*100
     zero_grad_frac: 0.9~0.02*100 ; train/loss: 5>1.2~0.02*100
@@ -109,13 +111,14 @@ class DeadUnits:
         if not known:
             return None
         middle = median(np.array([level for _, level in known]))
+        silent = [share for share, _ in known if kind == "zero_activations" and _is_silent(share)]
+        if silent and (middle >= self.least_share or (now is not None and now.is_flat)):
+            # However few units a sparse code uses, it uses some.
+            return self._report(silent[0], 1.0, kind, Severity.WARNING, now)
         if middle < self.least_share:
             return None
         share, level = next(pair for pair in known if pair[1] >= self.least_share)
         is_named = kind == "dead_units"
-        if kind == "zero_activations" and _is_silent(share):
-            # However few units a sparse code uses, it uses some.
-            return self._report(share, level, kind, Severity.WARNING, now)
         # Sparse embeddings have mostly zeros by right, but not nearly all in all tensors.
         is_extreme = middle >= self.extreme_share and now is not None and now.last > 0.5 * now.first
         if not is_named and (now is None or not (now.is_flat or is_extreme)):

@@ -1,8 +1,9 @@
 """Series that speak of single layers, found by the names that projects give them.
 
 `grad_norm/layer0`, `layers.0.weight.grad_norm`, `grad/fc1`, `gradients/encoder.block.3`,
-`grad_2.0_norm/conv1.weight`: all say which layer's gradient they measure. The layers are put in
-the order in which data flows through them, so that rules can compare the first with the last.
+`grad_2.0_norm/conv1.weight`, `gn_fc1`, `g/l00`: all say which layer's gradient
+they measure. The layers are put in the order in which data flows through them, so that rules can
+compare the first with the last.
 """
 
 from __future__ import annotations
@@ -53,11 +54,35 @@ _LATE = re.compile(r"^(?:head|heads|classifier|output|out|logits|decoder|lm|last
 _EMBEDDING = re.compile(r"embed|^w[tp]e$|^tok\b|\bw[tp]e\b")
 _NORM = re.compile(r"norm|^(?:ln|bn|gn)_?\w{0,2}$", re.IGNORECASE)
 _DIGITS = re.compile(r"(\d+)")
+_SHORT = _set("gn g")
+"""How a gradient's norm is called beside the name of a layer; alone, a `g` is a generator."""
+_NUMBERED = re.compile(r"(grads?|gradients?|gnorm|gradnorm|gn)(\d{1,3})")
+_LAYER = re.compile(
+    r"(?:[lhwb]\d+|(?:fc|lin|linear|dense|conv|layers?|lyr|block|blk|stage|stem|emb\w*|input|"
+    r"output|head|first|mid|middle|last|hidden|attn|attention|mlp|ffn?|proj|q|k|v|qkv|enc|encoder|"
+    r"dec|decoder|rnn|lstm|gru|cell|res|down|up|body|trunk|wte|wpe|classifier)\d*)"
+)
 
 
 def _words(name: str) -> list[str]:
     plain = _ADDED.sub("", name)
-    return normalise(_LIGHTNING_NORM.sub("grad_norm", plain)).split()
+    words = normalise(_LIGHTNING_NORM.sub("grad_norm", plain)).split()
+    return words if _GRADIENT.intersection(words) else _spelled_out(words)
+
+
+def _spelled_out(words: list[str]) -> list[str]:
+    """The words with `gn1` and the `g` of `g_fc1` as a gradient: a layer's, as the rest says."""
+    if words and (numbered := _NUMBERED.fullmatch(words[0])):
+        return ["grad", numbered[2], *words[1:]]
+    for at in (0, -1):
+        rest = words[1:] if at == 0 else words[:-1]
+        if not rest or words[at] not in _SHORT:
+            continue
+        place = [word for word in rest if word not in _PLAIN | _WEIGHT | _SIDE or word == "layer"]
+        named = [word for word in place if not word.isdigit()]
+        if (named or (place and words[at] == "gn")) and all(map(_LAYER.fullmatch, named)):
+            return ["grad", *rest]
+    return words
 
 
 def _place(name: str, subject: frozenset[str]) -> tuple[str, ...] | None:

@@ -17,7 +17,8 @@ from ..core.view import RunView
 _PART = r"(?:frac\w*|share|ratio|pct|percent\w*|rate|proportion|sparsity)"
 _NAMES = {
     "dead_units": re.compile(
-        rf"\b(?:dead|inactive|dormant)\b.*\b(?:{_PART}|relus?|units?|neurons?|act\w*)\b|"
+        rf"\b(?:dead|inactive|dormant)\b.*\b(?:{_PART}|relus?\d*|units?|neurons?|act\w*)\b|"
+        r"\brelus?\d*\b.*\b(?:dead|inactive|dormant)\b|"
         rf"\b{_PART}\b.*\b(?:dead|dormant|inactive)\b|^(?:dead|dormant)$"
     ),
     "zero_gradients": re.compile(
@@ -26,7 +27,8 @@ _NAMES = {
     ),
     "zero_activations": re.compile(
         rf"\bzeros?\b.*\bact\w*\b.*\b{_PART}\b|\bact\w*\b.*\bzeros?\b.*\b{_PART}\b|"
-        r"\bact\w* (?:sparsity|zeros?)\b|\bzero act\w*\b"
+        r"\bact\w* (?:sparsity|zeros?)\b|\bzero act\w*\b|"
+        r"\brelus?\d*\b.*\b(?:zeros?|sparsity)\b|\b(?:zeros?|sparsity)\b.*\brelus?\d*\b"
     ),
     "saturation": re.compile(r"\bsaturat\w*"),
     "update_ratio": re.compile(

@@ -9,8 +9,11 @@ Why it matters: the first layers stay as they were initialised, so depth is wast
 Fires on:
     grad_norm/0: 3e-7*60 ; grad_norm/2: 2e-4*60 ; grad_norm/4: 0.3*60 ; train/loss: 1.8~0.02*60
     grad_norm: 0.3>1e-7*20 1e-7*80 ; train/loss: 2.3~0.01*100
+    g_fc1: 3e-8*60 ; g_fc5: 2e-5*60 ; g_fc10: 0.3~0.05*60 ; train/loss: 2.3~0.02*60
+    gn/l00: 5e-9*60 ; gn/l03: 4e-7*60 ; gn/l10: 0.3~0.05*60 ; train/loss: 2.3~0.02*60
     grad/1: 0*60 ; grad/2: 1e-6*60 ; grad/3: 5e-5*60 ; grad/4: 0.2*60 ; train/loss: 2~0.02*60
 Stays quiet:
+    g_real: 3e-8*60 ; g_fake: 2e-5*60 ; g_score: 0.3~0.05*60 ; train/loss: 2.3~0.02*60
     grad/fc1: 0.2~0.02*60 ; grad/fc2: 0.3~0.02*60 ; train/loss: 1.8~0.02*60
     grad_norm: 1>1e-7*100 ; train/loss: 2.3>0.0001*100
     grad_norm: 0*100 ; train/loss: 2.3>1.5~0.01*100

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.finding import Evidence
+from ..core.optimizers import adaptive_optimizer
 from ..core.view import RunView
 
-_ADAPTIVE = re.compile(r"adam|lamb\b|lion|adafactor|sophia|rmsprop", re.IGNORECASE)
-"""Steps of these are as long as the rate says, whatever the gradient: 3e-4 is usual."""
-_TRAINERS = (
-    ("Megatron-LM", frozenset({"consumed samples", "elapsed time per iteration (ms)"})),
-    ("the Trainer of transformers", frozenset({"loss", "learning_rate", "eval_runtime"})),
-    ("the Trainer of transformers", frozenset({"loss", "learning_rate", "train_runtime"})),
-    ("nanoGPT", frozenset({"loss", "time", "mfu"})),
-)
-"""Programs that step with Adam unless told otherwise, by what they log."""
 _UNBEARABLE = 0.1
 
 
@@ -37,16 +28,10 @@ def overdriven(view: RunView) -> Overdriven | None:
     if highest is None or highest[0] < _UNBEARABLE:
         return None
     rate, seen = highest
-    optimizer = view.settings.get("optimizer")
-    if optimizer is not None:
-        if not _ADAPTIVE.search(optimizer.text):
-            return None
-        return Overdriven(rate, optimizer.text, (seen, optimizer.evidence))
-    names = {series.name for series in view.run.series}
-    for trainer, telling in _TRAINERS:
-        if telling <= names:
-            return Overdriven(rate, f"{trainer}, which steps with Adam", (seen,))
-    return None
+    optimizer = adaptive_optimizer(view)
+    if optimizer is None:
+        return None
+    return Overdriven(rate, optimizer.name, (seen, *optimizer.evidence))
 
 
 def _highest_rate(view: RunView) -> tuple[float, Evidence] | None:

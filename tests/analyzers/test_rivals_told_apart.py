@@ -429,3 +429,75 @@ def test_a_batch_of_rare_classes_is_a_spike_to_a_model_that_ignores_them() -> No
     assert best(diagnose(make_run(run))) == "bad_batch"
     ignored = {"val/accuracy": [0.9667] * 6, "val/recall": [0.0] * 6, "val/f1": [0.0] * 6}
     assert best(diagnose(make_run({**run, **ignored}))) == "class_imbalance"
+
+
+@pytest.mark.parametrize(("rate", "is_blamed"), [(0.03, True), (3e-4, False)])
+def test_a_rate_that_adam_does_not_bear_is_known_where_the_program_is(
+    rate: float, *, is_blamed: bool
+) -> None:
+    loss = [3.6, 3.17, 3.1, *level(3.02, 147, 0.01)]
+    config: dict[str, object] = {"learning_rate": rate, "per_device_train_batch_size": 16}
+    told = diagnose(make_run({"loss": loss}, config=config))
+    assert (best(told) == "lr_too_high") is is_blamed
+    plain: dict[str, object] = {"learning_rate": rate, "batch_size": 16}
+    assert best(diagnose(make_run({"loss": loss}, config=plain))) != "lr_too_high"
+
+
+def ranks_log(said: str) -> str:
+    lines = []
+    for step in range(1, 301):
+        lines += [
+            f"[rank{rank}] step {step} | loss {loss:.4f} | gnorm {norm:.3f}"
+            for rank, (loss, norm) in enumerate(
+                [(max(2.5, 3.5 - 0.01 * step) if step < 180 else 3.5, 0.7)] * 2
+            )
+        ]
+        if step == 182 and said:
+            lines.append(said)
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "is_blamed"),
+    [
+        ("[rank1] param checksum mismatch at step 182: rank1 6d1f09a4 others 91c0e77b", True),
+        ("WARNING: parameters differ across ranks: max abs diff 3.1e-2 in layers.0", True),
+        ("[rank1] param checksum at step 182: no mismatch on any rank", False),
+        ("WARNING: checksum mismatch of shard-00017.tar, downloading it again", False),
+        ("", False),
+    ],
+)
+def test_ranks_whose_weights_differ_blame_the_machine(said: str, *, is_blamed: bool) -> None:
+    told = diagnose(read_log(ranks_log(said)))
+    assert "loss_divergence" in {finding.id for finding in told.findings}
+    assert (best(told) == "hardware_fault") is is_blamed
+
+
+def epochs(train: list[float], val: list[float]) -> Diagnosis:
+    lines = [
+        f"Epoch [{epoch}/20] train_loss: {one:.4f} val_loss: {other:.4f}"
+        for epoch, (one, other) in enumerate(zip(train, val, strict=True), 1)
+    ]
+    return diagnose(read_log("\n".join(lines) + "\n"))
+
+
+def test_validation_below_the_first_epoch_was_never_a_matter_of_memory() -> None:
+    train = [1.27, *fall(0.6, 0.05, 19)]
+    rising = np.linspace(1.43, 1.65, 17)
+    assert best(epochs(train, [1.65, 1.5, 1.44, *rising])) != "overcapacity"
+    assert best(epochs(train, [1.1, 0.9, 0.8, *(rising - 0.65)])) == "overcapacity"
+
+
+def weight_of_capacity(hits: list[float]) -> float:
+    series = {
+        "train/loss": [4.4, 3.7, *level(3.3, 98, 0.02)],
+        "val/loss": [3.4, *level(3.32, 99, 0.001)],
+        "val/accuracy": hits,
+    }
+    told = diagnose(make_run(series))
+    return next((one.confidence for one in told.root_causes if one.id == "undercapacity"), 0.0)
+
+
+def test_a_small_model_does_not_answer_all_samples_alike() -> None:
+    varied = [round(value, 4) for value in level(0.2808, 100, 0.02)]
+    assert 0.0 < weight_of_capacity([0.2808] * 100) < weight_of_capacity(varied)

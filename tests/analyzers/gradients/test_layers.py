@@ -28,6 +28,14 @@ def view_of(*names: str) -> RunView:
         "layer 3 grad_norm",
         "grad_2.0_norm/conv1.weight",
         "train/grad_norm/body.2",
+        "gn_fc1",
+        "gn/l00",
+        "gn3",
+        "grad2",
+        "g_fc10",
+        "g/conv2.weight",
+        "layer3_gn",
+        "‖g‖_l0",
     ],
 )
 def test_a_layer_is_known_by_its_name(name: str) -> None:
@@ -48,6 +56,12 @@ def test_a_layer_is_known_by_its_name(name: str) -> None:
         "critic/grad_norm",
         "zero_grad_frac",
         "grad_scale",
+        "gn",
+        "g_loss",
+        "g_real",
+        "g_score",
+        "G_w",
+        "gn_ratio",
         "loss",
     ],
 )
@@ -133,3 +147,13 @@ def test_the_section_of_a_logger_is_no_layer() -> None:
     assert not is_of_a_layer("metrics/grad_norm")
     assert not is_of_a_layer("perf/grad_norm")
     assert is_of_a_layer("metrics/grad_norm/fc1")
+
+
+@pytest.mark.parametrize("name", ["relu1_zero", "zero_frac_relu2", "relu_3/sparsity"])
+def test_zeros_behind_a_relu_are_activations(name: str) -> None:
+    assert [share.curve.name for share in measured(view_of(name), "zero_activations")] == [name]
+
+
+@pytest.mark.parametrize("name", ["dead_relu1", "relu2_dead"])
+def test_dead_units_of_a_numbered_relu(name: str) -> None:
+    assert [share.curve.name for share in measured(view_of(name), "dead_units")] == [name]
