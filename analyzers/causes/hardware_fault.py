@@ -49,8 +49,9 @@ _BREAKS = (
 )  # fmt: skip
 _APART = re.compile(
     r"(?i)^(?:param|weight|grad|model|replica|state|buffer|optimizer|checksum|hash|fingerprint|"
-    r"digest)\w*\b.*\b(?:mismatch|differ\w*|disagree|diverged?|not equal|not identical|in sync|"
-    r"out of sync)\b.*\b(?:rank|replica|worker|process|device|gpu|node)s?\d*\b|"
+    r"digest)\w*\b.*\b(?:mismatch|differ\w*|disagree|diverged? (?:across|between|among)|"
+    r"not (?:equal|identical|in sync)|out of sync)\b.*"
+    r"\b(?:rank|replica|worker|process|device|gpu|node)s?\d*\b|"
     r"^(?:silent data corruption|SDC detected|bit ?flip)"
 )
 _LIKELY = re.compile(r"(?i)unspecified launch failure|unknown error|launch timed out")

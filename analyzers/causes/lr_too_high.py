@@ -167,7 +167,13 @@ class LearningRateTooHigh:
         if momentum is not None and momentum.number is not None and 0.985 < momentum.number < 1:
             yield Clue(0.4, momentum.evidence)
         usual = usual_rate(case)
-        if rate >= usual:
+        stepped = peak_rate(case.view)
+        if stepped is not None and stepped > 2 * rate and stepped >= FAR * usual:
+            # What was meant does not matter where another rate is logged.
+            curve = case.view.curve("lr")
+            if curve is not None:
+                yield Clue(0.75, curve.remark(f"reaches {stepped:.3g}"), "schedule")
+        elif rate >= usual:
             yield Clue(0.55 if rate >= FAR * usual else 0.25, setting.evidence)
         elif rate <= usual / 25:
             yield Clue(-0.35, setting.evidence)

@@ -18,16 +18,19 @@ def shown(value: float) -> str:
 
 
 def learning_rate_of(case: Case) -> tuple[str, float] | None:
-    """Name and value of the run's peak learning rate: the config's, else the logged one."""
-    setting = case.view.settings.learning_rate()
-    if setting is not None and setting.number is not None and setting.number > 0:
-        return setting.path.rpartition(".")[2], setting.number
-    curve = case.view.curve("lr")
+    """Name and value of the run's peak learning rate: the config's, unless a higher is logged."""
+    setting, curve = case.view.settings.learning_rate(), case.view.curve("lr")
+    meant = (setting.number if setting is not None else None) or 0.0
+    peak = 0.0
     if curve is not None and len(curve):
         peak = float(np.nanmax(curve.bins[4], initial=0.0))
-        if peak > 0:
-            return curve.name, peak
-    return None
+    if setting is not None and meant > 0 and peak <= _FAR_ABOVE * meant:
+        return setting.path.rpartition(".")[2], meant
+    return (curve.name, peak) if curve is not None and peak > 0 else None
+
+
+_FAR_ABOVE = 2.0
+"""Times what is configured from which on it was not that with which the run stepped."""
 
 
 def lower_learning_rate(case: Case, addresses: str, factor: float = 3.0, metric: str = "") -> Fix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mltd.analyzers.catalogue.examples import example_run
 from mltd.analyzers.diagnosis import Diagnosis, diagnose
 from mltd.runs.roles import shipped
 from tests.analyzers.made import make_run, read_log
@@ -501,3 +502,10 @@ def weight_of_capacity(hits: list[float]) -> float:
 def test_a_small_model_does_not_answer_all_samples_alike() -> None:
     varied = [round(value, 4) for value in level(0.2808, 100, 0.02)]
     assert 0.0 < weight_of_capacity([0.2808] * 100) < weight_of_capacity(varied)
+
+
+def test_the_rate_that_was_stepped_with_counts_and_not_the_one_that_was_meant() -> None:
+    example = "train/loss: 3.22 3.12~0.03*60 ; lr: 3*61 ; config: lr=0.1, num_classes=22"
+    told = diagnose(example_run(example))
+    assert told.root_causes[0].id == "lr_too_high"
+    assert "lr 3" in told.root_causes[0].issue
