@@ -50,6 +50,21 @@ def test_a_resume_that_jumps_up_lost_its_optimizer() -> None:
     assert causes(example)[0] == "stale_optimizer_state"
 
 
+@pytest.mark.parametrize("thrown", [1.4, 0.36])
+def test_a_small_rise_at_a_resume_counts_where_the_gradient_jumps_as_well(thrown: float) -> None:
+    def record(step: int) -> str:
+        noise = 0.05 * ((7 * step) % 11 - 5) / 5
+        norm = thrown if step == 242 else 0.35 + 0.1 * noise
+        level = 2.5 if step <= 240 else 2.64 - 0.001 * (step - 240)
+        return f"iter {step}: loss {level + noise:.4f}, gnorm {norm:.3f}"
+
+    lines = [record(step) for step in range(1, 400)]
+    lines.insert(240, "Resuming training from out/ckpt.pt")
+    told = Diagnostician(read_log("\n".join(lines))).diagnose()
+    alarmed = [one.first_step for one in told.findings if one.id == "resume_discontinuity"]
+    assert alarmed == ([241] if thrown > 1 else [])
+
+
 def test_a_resume_that_jumps_down_sees_data_again() -> None:
     example = "train/loss: 2>1.5~0.02*200 @150 1.0>0.9~0.02*100 ; val/loss: 2.0 1.9 1.8 1.7 1.7 1.7"
     assert causes(example)[0] == "replayed_data"
