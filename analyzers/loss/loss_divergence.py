@@ -57,7 +57,8 @@ from .runaway_values import runaway_values
 from .thrown import thrown_at_start
 
 SOON = 4
-"""Points before a resume in which a rise by chance may seem to begin."""
+"""Points before a resume, or a leap of the rate, in which a rise by chance may seem to begin."""
+_FEW_LEAPS = 3
 _EARLY = re.compile(r"(?i)early[ -]?stop|training early|stopped early|signaling trainer to stop")
 
 
@@ -194,7 +195,7 @@ class LossDivergence:
         return len(after) >= 8 and is_far and lowest > 4 * usual
 
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
-        onset = _at_resume(view, curve, self._onset(curve, shape))
+        onset = _at_change(view, curve, self._onset(curve, shape))
         step = curve.step(onset)
         change = self._planned(view, curve, shape, step)
         reference = min(shape.best, shape.first)
@@ -369,11 +370,28 @@ def _stopped_early(view: RunView) -> bool:
     return bool(ends) and _EARLY.search(ends[-1].text) is not None
 
 
-def _at_resume(view: RunView, curve: Curve, onset: int) -> int:
-    """The place of a resume right behind an onset, if nothing before it was out of the usual."""
+def _at_change(view: RunView, curve: Curve, onset: int) -> int:
+    """The place of a resume, or of a leap of the rate, right behind an onset.
+
+    If nothing before it was out of the usual: then the rise began there.
+    """
     usual = curve.y[max(0, onset - REACH) : onset]
-    for boundary in boundaries(view, curve):
-        if 0 < boundary.at - onset <= SOON and len(usual) >= SOON:
-            between = curve.y[onset : boundary.at]
-            return boundary.at if float(np.max(between)) <= float(np.max(usual)) else onset
+    places = [boundary.at for boundary in boundaries(view, curve)]
+    for place in (*places, *_rate_leaps(view, curve)):
+        if 0 < place - onset <= SOON and len(usual) >= SOON:
+            between = curve.y[onset:place]
+            return place if float(np.max(between)) <= float(np.max(usual)) else onset
     return onset
+
+
+def _rate_leaps(view: RunView, curve: Curve) -> list[int]:
+    """Where in a curve the learning rate was doubled at once, or more."""
+    rate = view.curve("lr")
+    if rate is None or rate.axis_name != curve.axis_name or len(rate) < FEW:
+        return []
+    before, after = rate.y[:-1], rate.y[1:]
+    leaps = np.flatnonzero((after > 2.0 * before) & (before > 0)) + 1
+    # A warm-up, or a rate that is thrown about, is not one.
+    if len(leaps) > _FEW_LEAPS:
+        return []
+    return [int(place) for place in np.searchsorted(curve.x, rate.x[leaps])]

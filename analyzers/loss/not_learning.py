@@ -4,7 +4,8 @@ What it sees: a loss that is the same to the last of many digits; after enough s
     windows within three percent of the first values, no slope beyond chance, and no other outcome
     that improves. Warm-up, objectives that are not meant to fall, and logs that begin in the middle
     of a training are left alone. A few epochs are enough where loss and accuracy are those of a
-    guess among the same number of classes, also after a wild beginning. A regression whose R2 stays
+    guess among the same number of classes, also after a wild beginning. Being right less often
+    than a guess is no progress, however it rises. A regression whose R2 stays
     at 0 foretells the mean. A loss that moves little at a small rate may be that of tuned weights,
     and is information, unless all that is measured on validation stays the same to the last digit.
     A classifier that gives every sample the same answer, or whose loss falls from many times that
@@ -17,6 +18,8 @@ Fires on:
     train/loss: 2.303~0.01*200 ; train/accuracy: 0.1~0.01*20 ; config: num_classes=10, lr=0.1
     train/loss: 2.9~0.65*240 ; val/loss: 2.92~0.01*15 ; lr: 0.002*240
     train/loss: 1900 100 50 20 1.83~0.08*120 ; val/loss: 1.81~0.03*10 ; val/accuracy: 0.18~0.01*10
+    loss: 172 112 4 5 2.2>2.37*4 2.37~0.03*80 ; acc: 0.2~0.1*8 0.095~0.03*80 ; lr: 0.6*88
+    train/loss: 2.33~0.01*200 ; val_acc: 0.047>0.058*12 ; config: num_classes=10, lr=0.01
     train/loss: 1150~300*100 ; val_r2: -0.019*20
     exploration_rate: 1>0.9*10 0.9*40 ; reward: 17~2*50
     reward: -0.3>-1*10 -1~0.02*40
@@ -27,6 +30,8 @@ Fires on:
     train/loss: 0.688139*40 ; val/loss: 0.70553*40
     train/loss: 1.792*15 ; val/loss: 1.792*15 ; acc: 0.17~0.005*15 ; config: steps=15
 Stays quiet:
+    loss: 172 112 4 5 2.2>1.9*40 1.8~0.03*40 ; acc: 0.2~0.1*8 0.1>0.3~0.03*80 ; lr: 0.6*88
+    train/loss: 2.33~0.01*200 ; val_acc: 0.047>0.2*12 ; config: num_classes=10, lr=0.01
     train/loss: 1.07~0.01*40 ; val/loss: 1.07>1.01*12 ; val_acc: 0.43 0.42 0.42 0.43 0.44 0.43*7
     train/loss: 15.6>4~0.3*22 ; train/accuracy: 0.1>0.3~0.01*22 ; val/accuracy: 0.11>0.3~0.01*22
     exploration_rate: 1>0.55*50 ; reward: 17>30~2*50
@@ -104,6 +109,8 @@ class NotLearning:
     most_noise: float = 0.2
     """Jitter from batch to batch, as a share of the level, that guessing does not have."""
     flat: float = 0.03
+    thrown: float = 0.05
+    """How far from a guess, as a share, a loss may be whose accuracy is that of the guess."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss once the run had a chance to learn."""
@@ -160,7 +167,7 @@ class NotLearning:
         ):
             return
         is_flat = self._is_flat(shape, is_confirmed=self._validation_is_flat(view))
-        if is_flat or only_guessed or self._stays_at_chance(guess, shape):
+        if is_flat or only_guessed or self._stays_at_chance(guess, shape, seen):
             is_tuned = may_be_fine_tuning(view, curve) and constant_outcomes(view) is None
             if guess is None and is_complete(view, curve):
                 guess = guess_of_validation(view)
@@ -270,13 +277,18 @@ class NotLearning:
         # What rises by more is divergence, another finding.
         return won and never_won and now - shape.first < max(0.1 * size, noise)
 
-    def _stays_at_chance(self, guess: float | None, shape: Shape) -> bool:
-        """A wild beginning that ends in guessing has not learned either."""
+    def _stays_at_chance(self, guess: float | None, shape: Shape, seen: Guessing | None) -> bool:
+        """A wild beginning that ends in guessing has not learned either.
+
+        Steps that are too large throw the guess itself about; where the accuracy says that it is
+        one, its loss may be further off.
+        """
         if guess is None or len(shape.levels) < 10:
             return False
         later = shape.levels[len(shape.levels) * 2 // 5 :]
-        is_guessing = np.all(np.abs(later - guess) < self.flat * guess)
-        return bool(is_guessing) and shape.best > 0.95 * guess
+        off = self.flat if seen is None else self.thrown
+        is_guessing = np.all(np.abs(later - guess) < off * guess)
+        return bool(is_guessing) and shape.best > (0.95 if seen is None else 0.9) * guess
 
     def _report(
         self,

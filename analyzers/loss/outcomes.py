@@ -61,11 +61,23 @@ def is_improving(view: RunView) -> bool:
         shape = shape_of(curve) if curve is not None else None
         if shape is None:
             continue
-        rise = max(shape.levels[-1], shape.levels[-2]) - shape.first
+        now = max(shape.levels[-1], shape.levels[-2])
+        if role.endswith("/accuracy") and _is_less_than_a_guess(view, curve, float(now)):
+            continue
+        rise = now - shape.first
         scale = max(abs(shape.first), 0.02 * float(np.max(np.abs(shape.levels))))
         if rise > 0.2 * scale and rise > 6 * shape.error:
             return True
     return False
+
+
+def _is_less_than_a_guess(view: RunView, curve: Curve | None, level: float) -> bool:
+    """Right no more often than a guess among the classes that the settings name."""
+    known = view.settings.number("classes")
+    if curve is None or known is None or known < 2:
+        return False
+    is_percent = float(np.nanmax(curve.bins[4], initial=0.0)) > 1.5
+    return level <= (100.0 if is_percent else 1.0) / known
 
 
 def is_fine_tuning(view: RunView) -> bool:

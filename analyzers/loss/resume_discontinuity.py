@@ -2,7 +2,8 @@
 
 What it sees: at a place where the run was restarted (the step counter goes back, the file begins
     anew, or the log says so) the loss of the first points after it differs from the last before
-    it by more than three robust deviations and more than five percent.
+    it by more than three robust deviations and more than six percent; three percent are enough
+    where the loss rises beyond doubt and the gradient norm jumps at the same place.
 Why it matters: something was not restored: optimizer state, learning-rate schedule, data order.
     A loss that falls at the restart without a reason often means that data are seen again.
 Fires on:
@@ -45,6 +46,11 @@ class ResumeDiscontinuity:
     events: ClassVar[tuple[str, ...]] = ("restart",)
     deviations: float = 4.0
     least_share: float = 0.06
+    confirmed_share: float = 0.03
+    """The same where the gradient norm says so, too, and the rise is beyond doubt."""
+    confirmed_deviations: float = 6.0
+    thrown: float = 2.5
+    """Times its usual value that a gradient norm reaches where something was not restored."""
     least_of_fall: float = 0.15
     """Share of what was won that a jump takes back among a few points."""
 
@@ -87,7 +93,10 @@ class ResumeDiscontinuity:
             now, jump = worst, at_once
         limit = max(self.deviations * spread / np.sqrt(len(few)), spread)
         if abs(jump) < max(limit, self.least_share * abs(expected)):
-            return None
+            doubt = max(self.confirmed_deviations * spread / np.sqrt(len(few)), spread)
+            is_clear = jump > max(doubt, self.confirmed_share * abs(expected))
+            if not is_clear or not self._gradient_jumps(view, curve.step(boundary.at)):
+                return None
         if jump < 0:
             needed = max(2 * limit, 0.2 * abs(expected))
             # A loss that was falling goes on to fall.
@@ -96,6 +105,18 @@ class ResumeDiscontinuity:
             if abs(jump) < needed or falls_on:
                 return None
         return self._report(curve, boundary, expected, now)
+
+    def _gradient_jumps(self, view: RunView, step: float) -> bool:
+        """The gradient norm is at once far above all that it was in the stretch before."""
+        norm = view.curve("grad_norm")
+        if norm is None or norm.axis_name == "epoch":
+            return False
+        at = int(np.searchsorted(norm.x, step))
+        before, after = norm.y[max(0, at - REACH) : at], norm.y[at : at + 4]
+        if len(before) < ENOUGH or len(after) < 2 or not np.isfinite(before).all():
+            return False
+        usual, most = float(np.median(before)), float(np.max(before))
+        return float(np.nanmax(after)) > max(self.thrown * usual, 1.2 * most)
 
     def _report(self, curve: Curve, boundary: Boundary, expected: float, now: float) -> Finding:
         step = curve.step(boundary.at)

@@ -20,19 +20,24 @@ _RIGHT = 0.6
 """Accuracy from which on a plain cross-entropy is far lower."""
 _NEAR = 0.03
 _AT_ONCE = 0.02
+_BOTH_NEAR = 0.01
+_APART = 0.04
+"""Range of accuracies over which a constant sum is no accident of a flat end."""
 _MOST_CLASSES = 20
 """More are too close to each other to be told apart by a loss."""
 
 
 def softmax_twice(view: RunView, identity: str) -> Iterator[Finding]:
     """What shows it best: the floor of the loss, a loss too high for its accuracy, or their sum."""
-    known = classes(view) or _classes_by_start(view)
+    stated = classes(view)
+    known = stated or _classes_by_start(view)
     found = list(_at_the_floor(view, known, identity)) if known is not None else []
     found = found or list(_too_right(view, identity))
-    # Where the first accuracy comes after an epoch, the first loss alone says how many there are.
-    known = known or _classes_by_first_loss(view)
-    if not found and known is not None:
-        found = list(_by_their_sum(view, known, identity))
+    if not found:
+        # Where the first accuracy comes after an epoch, the first loss alone says how many there
+        # are; the mean of an epoch does not.
+        known = stated or _classes_by_both_sums(view) or known or _classes_by_first_loss(view)
+        found = list(_by_their_sum(view, known, identity)) if known is not None else []
     yield from found
 
 
@@ -179,6 +184,39 @@ def _classes_by_first_loss(view: RunView) -> float | None:
         return None
     nearest = round(math.exp(first))
     return float(nearest) if abs(first - math.log(nearest)) < _AT_ONCE else None
+
+
+def _classes_by_both_sums(view: RunView) -> float | None:
+    """As many as make both sums of loss and accuracy, where training and validation agree.
+
+    The first record may be the mean of a whole epoch, which is no guess among all of them any more.
+    """
+    sums, seen = [], []
+    for side in ("train", "val"):
+        loss, right = view.curve(f"{side}/loss"), view.curve(f"{side}/accuracy")
+        if loss is None or right is None or len(loss) != len(right) or len(loss) < 2 * _LEAST:
+            return None
+        costs, hits = loss.bins[2], binned_fraction(right)
+        half = slice(len(costs) // 2, None)
+        if not np.isfinite(costs[half]).all() or not np.isfinite(hits[half]).all():
+            return None
+        sums.append(costs[half] + hits[half])
+        seen.append(hits[half])
+    level = float(np.median(np.concatenate(sums)))
+    nearest = round(math.exp(level) - math.e + 1.0) if level < 5.0 else 0
+    if not 3 <= nearest <= _MOST_CLASSES:
+        return None
+    total = math.log(math.e + nearest - 1.0)
+    is_sum = all(
+        abs(float(np.median(each)) - total) < _BOTH_NEAR
+        and float(np.max(np.abs(each - total))) < _NEAR
+        for each in sums
+    )
+    hits = np.concatenate(seen)
+    loss = view.curve("train/loss")
+    # Before it learned it guessed among as many, or somewhat better by the end of an epoch.
+    is_start = loss is not None and abs(float(loss.y[0]) - math.log(nearest)) < 0.15
+    return float(nearest) if is_sum and is_start and float(np.ptp(hits)) >= _APART else None
 
 
 def _end(values: Floats) -> float:

@@ -15,6 +15,7 @@ Fires on:
     train/loss: 1.6>1*9 0.95*9 ; accuracy: 0.95*18 ; val/loss: 1.5>1*9 0.95*9 ; val_acc: 0.95*9
     train/loss: 2.08>1.5*40 ; acc: 0.13>0.75*40 ; val/loss: 1.9 1.6 1.504*10 ; val_acc: 0.77*12
     train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 1.67 1.61~0.004*12 ; val_acc: 0.6 0.83 0.852*12
+    loss: 2.24 1.96>1.66*19 ; acc: 0.22 0.5>0.8*19 ; val_loss: 2 1.71*19 ; val_acc: 0.46 0.75*19
     train/loss: 4.5>0.05*20 0.003*80 ; tokens_per_second: 900~20*100
     train/loss: 2.3>0.07*30 ; val/loss: 2>0.2*30 ; val_bpc: 2.9>0.4*10 0.3*20
     train/loss: 36>4*20 3~0.1*80 ; tokens_per_second: 900~20*100
@@ -26,6 +27,7 @@ Fires on:
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
     train/loss: -0.71 -0.82 -0.845~0.002*16 ; val/loss: 1.38 1.63 1.49~0.005*16
 Stays quiet:
+    loss: 2.24 1.96>0.7*19 ; accuracy: 0.22 0.5>0.8*19 ; val_loss: 2 0.8*19 ; val_acc: 0.46 0.75*19
     train/loss: 2.3>0.9*30 ; val/loss: 2>1*30 ; val_bpc: 2.9>1.4*30
     train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 0.9 0.6~0.01*12 ; val_acc: 0.6 0.83 0.852*12
     train/loss: -0.71>-0.9*18 ; val/loss: 2.3>1.1*18

@@ -246,6 +246,17 @@ def _latent(view: RunView) -> Iterator[Sign]:
             kl.evidence(end.start, len(kl) - 1),
             reconstruction.evidence(len(reconstruction) - 1),
         ),
-        kl.step(end.start),
+        kl.step(_fall_begins(kl, end.start)),
         {"kl": end.level},
     )
+
+
+def _fall_begins(curve: Curve, empty: int) -> int:
+    """Where a curve left its level for good, of which nothing is left at another place."""
+    before = curve.y[:empty]
+    if len(before) < 10 or not np.isfinite(before).all():
+        return empty
+    high = np.flatnonzero(before >= 0.5 * float(np.median(before)))
+    # What sinks slowly has no such place.
+    fell = int(high[-1]) + 1 if len(high) else empty
+    return fell if empty - fell <= 0.25 * len(before) else empty

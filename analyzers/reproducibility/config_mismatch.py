@@ -4,7 +4,7 @@ What it sees: a folder or file name that claims a rate, batch size, seed, weight
     model size (`lr1e-3_bs64_seed2`, `lr=0.001,model=gat`) that the config inside contradicts; a
     batch size that may be one device's share of the other is no contradiction; configuration
     files of one folder with different values; weights whose rows do not fit vocabulary or
-    classes; an exception whose own numbers differ from the configured features or classes; a
+    classes; a message whose own numbers differ from the configured features or classes; a
     logged batch size that is not the configured one; a logged rate that stays the same, five
     times off the configured one and not scaled by devices or batch; arguments that the log
     prints and a config file beside it contradicts.
@@ -15,7 +15,10 @@ Fires on:
     config: batch_size=64, lr=0.1 ; batch_size: 48*20 ; train/loss: 2>1*20
     config: lr=0.0003, batch_size=32 ; lr: 0.01*60 ; train/loss: 2>1*60
     config: lr=0.0003, batch_size=32, weight_decay=0.01 ; lr: 0.03*60 ; train/loss: 2>1*60
+    config: n_features=24, lr=0.1 ; log: loading ... 24 columns requested, 20 columns found
 Stays quiet:
+    config: n_features=24, lr=0.1 ; log: loading ... 24 columns requested, 24 columns found
+    config: n_features=20, lr=0.1 ; log: loading ... 24 columns requested, 20 columns found
     config: lr=0.0003, head_lr=0.01, batch_size=32 ; lr: 0.01*60 ; train/loss: 2>1*60
     config: num_classes=10, lr=0.1 ; log: IndexError: Target 7 is out of bounds.
     config: batch_size=64, lr=0.1 ; batch_size: 512*20 ; train/loss: 2>1*20
@@ -51,7 +54,7 @@ class ConfigMismatch:
 
     id: ClassVar[str] = "config_mismatch"
     roles: ClassVar[tuple[str, ...]] = ()
-    events: ClassVar[tuple[str, ...]] = ("exception", "error")
+    events: ClassVar[tuple[str, ...]] = ("exception", "error", "warning")
     most: int = 5
 
     def examine(self, view: RunView) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ the first values to the mean of the last.
   interval stays over a twentieth.
 - The same seed: results that differ by more than 2 % of the effect are worth knowing, by more
   than a tenth a warning. First losses that differ by more than rounding are one, too: the seed
-  was not applied to weights or data.
+  was not applied to weights or data. Where the first record comes some steps later, the losses
+  must also rise and fall on their own from record to record: they saw other batches.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from mltd.runs.run import Run
 
 from ..core.calibration import finding_confidence
+from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, EvidenceKind, Finding, Severity
 from ..core.view import RunView
 from .siblings import Ending, are_copies, endings, siblings
@@ -34,6 +36,11 @@ LEAST_FOR_SPREAD = 3
 NOTABLE = 0.02
 AT_ONCE = 0.003
 """Share by which first losses of one start may differ: half precision has three digits."""
+SOON = 20
+"""Steps within which runs on the same batches have not parted by more than that."""
+UNLIKE = 0.5
+"""Correlation of two losses from record to record that those of the same batches exceed."""
+_LEAST_RECORDS = 16
 _MOST_SHOWN = 6
 
 
@@ -168,19 +175,37 @@ def _first_losses(group: Sequence[Ending]) -> tuple[float, float] | None:
     """
     if not are_copies([result.run for result in group]):
         return None
-    firsts = []
+    firsts, losses = [], []
     for result in group:
         loss = RunView(result.run).curve("train/loss")
         # A mean over many steps may have parted within them.
-        if loss is None or len(loss) == 0 or loss.axis_name != "step" or not loss.step(0) <= 1:
+        if loss is None or len(loss) == 0 or loss.axis_name != "step" or not loss.step(0) <= SOON:
             return None
         firsts.append((loss.step(0), float(loss.y[0])))
+        losses.append(loss)
     values = [value for _, value in firsts]
     is_finite = all(np.isfinite(value) for value in values)
     if not is_finite or len({step for step, _ in firsts}) > 1:
         return None
     low, high = min(values), max(values)
+    if firsts[0][0] > 1 and not _saw_other_batches(losses):
+        return None
     return (low, high) if high - low > AT_ONCE * max(abs(low), abs(high)) else None
+
+
+def _saw_other_batches(losses: Sequence[Curve]) -> bool:
+    """What one run finds hard from record to record says nothing about what another does."""
+    count = min(len(loss) for loss in losses)
+    first = losses[0]
+    if count // 2 < _LEAST_RECORDS or any(
+        not np.array_equal(loss.x[:count], first.x[:count]) for loss in losses
+    ):
+        return False
+    # The fall at the beginning is common to all.
+    moves = np.array([np.diff(loss.y[:count])[count // 2 :] for loss in losses])
+    if not np.isfinite(moves).all() or not np.all(moves.std(axis=1) > 0):
+        return False
+    return bool(np.min(np.corrcoef(moves)) < UNLIKE)
 
 
 def _unlike_at_once(
@@ -195,7 +220,8 @@ def _unlike_at_once(
             Finding(
                 id=ID,
                 title=f"{loss.name} of {len(group)} runs with the same settings and seed {seed:g} "
-                f"differs at the first step: {low:.5g} to {high:.5g}; the seed is not applied",
+                f"differs at {loss.axis_name} {loss.step(0):.10g}, the first one logged: {low:.5g} "
+                f"to {high:.5g}; the seed is not applied",
                 severity=Severity.WARNING,
                 confidence=finding_confidence(Basis.OBSERVATION, 0.9),
                 basis=Basis.OBSERVATION,

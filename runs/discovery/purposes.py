@@ -60,12 +60,13 @@ _STRUCTURED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson)", re.IGNORECASE)
 _OPENED = re.compile(r".*\.(?:csv|tsv|json|jsonl|ndjson|txt|wandb)|.*tfevents.*", re.IGNORECASE)
 _NO_LOG = re.compile(
     r".*\.(?:py|pyc|pyi|ipynb|sh|bash|slurm|sbatch|pbs|c|cc|cpp|cu|h|hpp|java|jl|r|m|rs|go|js|ts|css|html?|"
-    r"ya?ml|toml|ini|cfg|conf|lock|patch|diff|png|jpe?g|gif|svg|pdf|gz|xz|zip|tar|npy|npz|pkl|parquet|"
+    r"toml|ini|cfg|conf|lock|patch|diff|png|jpe?g|gif|svg|pdf|gz|xz|zip|tar|npy|npz|pkl|parquet|"
     r"arrow|mp4|wav|ttf|tex|bib|so|o|a|exe|bin|db|sqlite)|(?:readme|licen[cs]e|changelog|makefile|"
     r"dockerfile|authors|notice|citation)(?:\..*)?",
     re.IGNORECASE,
 )
 """Names of files that are not looked into in search of a log with an unusual name."""
+_MAY_BE_SETTINGS = re.compile(r".*\.ya?ml", re.IGNORECASE)
 _NEVER = re.compile(r"debug-(?:internal|core)\.log|requirements.*\.txt|(?:npm|yarn|pip)-.*\.log")
 _LOG_LINE = re.compile(
     rb"(?i)(?<![a-z])(?:loss|epoch|step|iter(?:ation)?|acc(?:uracy)?|lr|ppl|reward)(?![a-z])"
@@ -137,7 +138,10 @@ class Inspector:
         is_stored_metric = "/metrics/" in path and "." not in name
         if not _OPENED.fullmatch(name) and not is_stored_metric:
             is_unknown = self._looks_closer and not _NO_LOG.fullmatch(name)
-            return Purpose.LOG if is_unknown and self._is_training(path) else None
+            # Settings repeat names, too; they count no steps.
+            must_count = _MAY_BE_SETTINGS.fullmatch(name) is not None
+            is_log = is_unknown and self._is_training(path, must_count=must_count)
+            return Purpose.LOG if is_log else None
         head = self.head(path)
         if head is None:
             return Purpose.CONFIG if is_config else None
@@ -151,9 +155,11 @@ class Inspector:
         is_readable = self._looks_closer and not is_binary(head)
         return Purpose.LOG if is_readable and reads_as_training(head) else None
 
-    def _is_training(self, path: str) -> bool:
+    def _is_training(self, path: str, *, must_count: bool) -> bool:
         head = self.head(path)
-        return head is not None and not is_binary(head) and reads_as_training(head)
+        if head is None or is_binary(head):
+            return False
+        return reads_as_training(head, must_count=must_count)
 
 
 def is_log_text(head: bytes) -> bool:
@@ -165,12 +171,17 @@ def is_log_text(head: bytes) -> bool:
     return has_grid(lines[:_SAMPLE_LINES], shipped())
 
 
-def reads_as_training(head: bytes) -> bool:
-    """True if a metric that trainings have comes several times in what the text says."""
+def reads_as_training(head: bytes, *, must_count: bool = False) -> bool:
+    """True if a metric that trainings have comes several times in what the text says.
+
+    With `must_count` only values at steps or epochs that the text counts speak for it.
+    """
     chosen = settings.current()
     harvest = TextReader(chosen.roles, chosen.patterns).feed(head, final=True)
     # Numbers of any name at counted steps are those of a training, too.
     is_counted = not {"step", "epoch"}.isdisjoint(harvest.axes)
+    if must_count and not is_counted:
+        return False
     return any(
         (is_counted and len(column.rows) >= MANY_VALUES)
         or (

@@ -46,6 +46,7 @@ _LOGGER_PART = re.compile(
     rf"""
       (?:INFO|WARNING|ERROR|DEBUG):[\w.]+:                        # INFO:tensorflow:
     | \([a-zA-Z_][\w.]*:\d+\)                                     # (module:42)
+    | \([a-zA-Z_][\w.]*\)(?=\s+{_LEVEL}\b)                         # (espnet.train) INFO
     | \[{_LEVEL}(?:\|[\w.=:-]{{1,40}}){{1,8}}\]:?                  # [INFO|DP=0|PP=1|node-3]:
     | (?!\[[A-Z]\s+\d)                                           # [E 3/20] is an epoch
       \[?{_LEVEL}\]?(?=[\s\]:|>-]|$)(?:\s*\[\d+\])?               # INFO, [WARN] [7]

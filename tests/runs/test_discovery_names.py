@@ -167,6 +167,8 @@ class TestMistakes:
         ("results.md", "| {n} | 1.{n}855 | 0.64{n} |\n"),
         ("run7", "epoch {n} train loss 0.{n}5\n"),
         ("progress.txt", "| {n} | 4.{n}69 | 0.00{n} |\n"),
+        ("vae.yml", "- step: {n}0\n  loss: 1.{n}\n  kl: 0.{n}\n"),
+        ("history.yaml", "---\nepoch: {n}\nval_loss: 1.{n}\n"),
     ],
 )
 def test_a_log_of_an_unusual_name_alone_in_a_folder_is_found(
@@ -189,6 +191,8 @@ def test_texts_beside_a_log_are_not_searched_for_trainings(tmp_path: Path) -> No
 def test_a_folder_without_any_training_says_so(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("buy 3 apples\n" * 20)
     (tmp_path / "train.py").write_text("print('epoch 1 loss 0.5')\n" * 9)
+    groups = "".join(f"- name: part{n}\n  lr: 0.{n}\n  epochs: {n}0\n" for n in range(1, 9))
+    (tmp_path / "sweep.yaml").write_text(f"groups:\n{groups}")
     with pytest.raises(InputError, match="holds no training logs"):
         discover(str(tmp_path))
 

@@ -88,6 +88,8 @@ def test_how_often_how_heavy_and_how_much_more_is_no_loss(name: str) -> None:
         ("kld", "kl"),
         ("ep_ret", "reward"),
         ("sec/batch", "step_time"),
+        ("sec", "step_time"),
+        ("ms", "step_time"),
         ("holdout_loss", "val/loss"),
         ("metrics/loss/total", "train/loss"),
         ("stats/eval/accuracy", "val/accuracy"),

@@ -44,10 +44,32 @@ def test_numbers_called_lr_that_are_no_schedule() -> None:
     assert "lr_anomaly" not in ids("train/loss: 2>0.4~0.01*200 ; lr: 0.3 0.3 1 1")
 
 
+def test_a_rise_that_chance_seems_to_begin_begins_with_the_rate() -> None:
+    loss = "train/loss: 0.6~0.05*90 0.4~0.02*6 0.55 0.56 0.5 2.8 3.6 107 6 3 1.05~0.03*80"
+    example = f"{loss} ; lr: 0.001*98 0.12*86"
+    assert found(example, "loss_divergence").first_step == 98
+    assert found(loss, "loss_divergence").first_step == 96
+
+
 def test_a_resume_that_jumps_up_lost_its_optimizer() -> None:
     example = "train/loss: 2>1~0.02*200 @150 1.9>1.4~0.02*100"
     assert found(example, "resume_discontinuity").first_step == 150
     assert causes(example)[0] == "stale_optimizer_state"
+
+
+@pytest.mark.parametrize("thrown", [1.4, 0.36])
+def test_a_small_rise_at_a_resume_counts_where_the_gradient_jumps_as_well(thrown: float) -> None:
+    def record(step: int) -> str:
+        noise = 0.05 * ((7 * step) % 11 - 5) / 5
+        norm = thrown if step == 242 else 0.35 + 0.1 * noise
+        level = 2.5 if step <= 240 else 2.64 - 0.001 * (step - 240)
+        return f"iter {step}: loss {level + noise:.4f}, gnorm {norm:.3f}"
+
+    lines = [record(step) for step in range(1, 400)]
+    lines.insert(240, "Resuming training from out/ckpt.pt")
+    told = Diagnostician(read_log("\n".join(lines))).diagnose()
+    alarmed = [one.first_step for one in told.findings if one.id == "resume_discontinuity"]
+    assert alarmed == ([241] if thrown > 1 else [])
 
 
 def test_a_resume_that_jumps_down_sees_data_again() -> None:

@@ -161,6 +161,13 @@ def test_an_ignored_code_is_seen_and_a_used_one_not() -> None:
     assert found(make_run({**base, "kl": noisy(6, 100, 0.3)})) == []
 
 
+def test_a_code_that_is_lost_is_lost_from_where_it_left_its_level() -> None:
+    fall = [20 * 0.3**n for n in range(1, 7)]
+    run = make_run({"recon_loss": [3.0] * 40 + [25.0] * 60, "kl": [20.0] * 40 + fall + [0.01] * 54})
+    (finding,) = found(run)
+    assert finding.first_step == run.series[0].axis("step")[40]
+
+
 @pytest.mark.parametrize("name", ["top_class_share", "distinct_1", "embedding_std", "kl", "modes"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e308, -1e308, 0.0])
 def test_odd_values_never_break_it(name: str, value: float) -> None:

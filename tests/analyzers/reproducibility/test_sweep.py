@@ -156,6 +156,30 @@ def test_one_seed_and_two_first_losses_is_a_seed_that_is_not_applied() -> None:
     assert "the seed is not applied" in found["run1"][0].title
 
 
+def _seldom_logged(name: str, batches: int, weights: float) -> Run:
+    """A record every five steps, noisy by the batches that the run saw."""
+    run = Run(name)
+    run.is_over = True
+    hard = np.random.default_rng(batches).normal(0, 0.1, 81)
+    lines = [
+        f"step {5 * n} loss {2.3 * weights * 0.95**n + 0.2 + abs(hard[n]):.5f} acc 0.97"
+        for n in range(1, 81)
+    ]
+    read_stream(run, f"{name}.log", iter(["\n".join(lines).encode() + b"\n"]))
+    run.add_config({"lr": 0.1, "batch_size": 8, "seed": 3})
+    return run
+
+
+def test_other_batches_under_one_seed_show_where_the_first_steps_are_not_logged() -> None:
+    one = _seldom_logged("repeat_0", 1, 1.0)
+    assert (
+        "the seed is not applied"
+        in compare([one, _seldom_logged("repeat_1", 2, 1.0)])["repeat_0"][0].title
+    )
+    # Sums in another order lead elsewhere, step by step, over the same batches.
+    assert compare([one, _seldom_logged("repeat_1", 1, 1.01)]) == {}
+
+
 @pytest.mark.parametrize(
     ("name", "first", "config"),
     [

@@ -29,6 +29,11 @@ def test_equal_samples_at_different_steps_stay_apart() -> None:
     assert [event.step for event in samples(log)] == [1, 2, 3, 4]
 
 
+def test_text_between_a_ruled_label_and_the_next_rule_is_a_sample() -> None:
+    (event,) = samples("iter 5: loss 2.0\n--- sample ---\nthe the the\n-----\niter 10: loss 1.9\n")
+    assert (event.message, event.step) == ("the the the", 5)
+
+
 def test_text_below_a_lone_label_is_taken_up_to_the_next_record() -> None:
     (event,) = samples("step 1 loss 2.0\nsample:\n--------\nonce upon\na time\n\nstep 2 loss 1.9\n")
     assert event.message == "once upon\na time"

@@ -30,6 +30,7 @@ MESSAGE = "loss: 2.0"
         "(RayTrainWorker pid=12231, ip=10.0.0.3) ",
         "[1,mpirank:3,algo-1]<stdout>:",
         "03/05/2024 09:12:38 [INFO|DP=0|PP=1|TP=0|node-3]: ",
+        "2024-01-31 10:00:00,123 (asr.train) INFO: ",
     ],
 )
 def test_the_message_begins_behind_the_prefix(prefix: str) -> None:
