@@ -505,7 +505,7 @@ def test_a_small_model_does_not_answer_all_samples_alike() -> None:
 
 
 def test_the_rate_that_was_stepped_with_counts_and_not_the_one_that_was_meant() -> None:
-    example = "train/loss: 3.22 3.12~0.03*60 ; lr: 3*61 ; config: lr=0.1, num_classes=22"
-    told = diagnose(example_run(example))
-    assert told.root_causes[0].id == "lr_too_high"
-    assert "lr 3" in told.root_causes[0].issue
+    told = diagnose(example_run("train/loss: 2>1~0.02*100 4~0.3*60 ; lr: 3*160 ; config: lr=0.1"))
+    (rate,) = (cause for cause in told.root_causes if cause.id == "lr_too_high")
+    assert "lr 3" in rate.issue
+    assert rate.fixes[0].change == "lr 3 -> 1"
