@@ -87,6 +87,9 @@ def _at_the_floor(view: RunView, known: float, identity: str) -> Iterator[Findin
     room = math.log(known) - floor
     if not floor - 1e-3 <= shape.best <= floor + 0.2 * room:
         return
+    measured = view.curve("val/loss")
+    if measured is not None and float(np.nanmin(measured.bins[3], initial=np.inf)) < floor - _NEAR:
+        return  # what holds for the output layer holds for validation, too
     if right is not None:
         reached = float(np.nanmedian(as_fraction(right)[-max(3, len(right) // 10) :]))
         # A cross-entropy with such an accuracy would be far lower.
