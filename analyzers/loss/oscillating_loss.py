@@ -37,6 +37,10 @@ EDGE, EDGES = 0.2, 3
 """Share of a period's size that one step between neighbours makes up, and how many of them."""
 _LEAST_JAGGED, _BY_LOT = 8, 1.3
 """Points of a period of which the order can be judged, and the ratio of what has none (2)."""
+_SAME = 0.9
+"""Autocorrelation of the same batches in the same order."""
+_LEAST_CALM, _CALM = 6, 0.1
+"""Evaluations, and the share of a swing that one of them may differ from the next."""
 _BAR = " (progress)"
 
 
@@ -97,6 +101,7 @@ class OscillatingLoss:
         if size > self.least_share and of_fall > self.least_of_fall:
             most = self.of_jagged_epoch if _is_jagged(values, swing.lag) else self.of_epoch
             is_order = size < most and _is_of_epoch(curve, len(values), swing)
+            is_order |= swing.strength > _SAME and _validation_is_calm(view, curve, swing)
             yield self._report(view, curve, swing, Severity.INFO if is_order else Severity.WARNING)
 
     def _report(self, view: RunView, curve: Curve, swing: Swing, severity: Severity) -> Finding:
@@ -186,6 +191,18 @@ def _is_single_point(rest: Floats, lag: int) -> bool:
     usual = rest[: len(rest) // lag * lag].reshape(-1, lag).mean(axis=0)
     apart = (usual - np.median(usual)) ** 2
     return float(apart.max()) > 0.7 * float(apart.sum())
+
+
+def _validation_is_calm(view: RunView, curve: Curve, swing: Swing) -> bool:
+    """Validation is at its best and does not swing: only the batches differ, not the model."""
+    val = view.curve("val/loss")
+    if val is None or len(val) < _LEAST_CALM or val.axis_name != curve.axis_name:
+        return False
+    costs = val.bins[2]
+    later = costs[len(costs) // 2 :]
+    if not np.isfinite(costs).all() or float(later[-1]) > 1.02 * abs(float(np.min(costs))):
+        return False
+    return float(np.max(np.abs(np.diff(later)))) < _CALM * swing.amplitude
 
 
 def _is_jagged(values: Floats, lag: int) -> bool:

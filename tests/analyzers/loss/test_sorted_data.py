@@ -71,3 +71,18 @@ def _climbs(at_once: float) -> Diagnosis:
 def test_a_loss_that_creeps_up_is_no_change_of_the_data_and_no_batch() -> None:
     assert _climbs(0.1).root_causes[0].id not in ("data_pipeline_change", "bad_batch")
     assert "data_pipeline_change" in [cause.id for cause in _climbs(1.2).root_causes[:2]]
+
+
+@pytest.mark.parametrize(("swings", "alarms"), [(0.0, []), (0.3, ["oscillating_loss"])])
+def test_batches_that_differ_do_no_harm_while_validation_is_calm(
+    swings: float, alarms: list[str]
+) -> None:
+    order = np.array([0.04, 0.15, 0.07, -0.07, 0.0, 0.06, -0.09, 0.0, -0.15, -0.09, 0.12])
+    lines: list[str] = []
+    for n in range(180):
+        loss = 0.35 + 0.7 * np.exp(-n / 20) + order[n % len(order)]
+        lines.append(f"it={10 * n} train_loss={loss:.3f}")
+        if n % 15 == 14:
+            measured = 0.32 + 0.4 * np.exp(-n / 20) + swings * (n // 15 % 2)
+            lines.append(f"step {10 * n + 9} val loss {measured:.3f}")
+    assert _alarms(diagnose(read_log("\n".join(lines) + "\n"))) == alarms
