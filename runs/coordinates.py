@@ -40,6 +40,8 @@ class Coordinates:
         self._epoch_base: float | None = None
         self._epochs_are_fractions = False
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
+        self.open_share = np.nan
+        """How much of its loop the very last row has done, if it says so: of an epoch, of a bar."""
         self._inner_offset = 0.0
         self._last_inners = (np.nan, np.nan)
         self._step_offset = 0.0
@@ -130,6 +132,7 @@ class Coordinates:
         step = axes.get("step")
         inner = axes.pop("inner", None)
         total = axes.pop("inner total", None)
+        self.open_share = _last_share(inner, total)
         stated = np.zeros(count, dtype=bool) if step is None else np.isfinite(step)
         # From the first printed step on, only printed steps count.
         unstated = ~np.logical_or.accumulate(stated) & (not self._states_step)
@@ -300,3 +303,10 @@ class Coordinates:
             return np.full(len(rows), np.nan)
         values: Floats = column.view()[rows]
         return values
+
+
+def _last_share(inner: Floats | None, total: Floats | None) -> float:
+    """How far the last row is in its loop; NaN if it does not say."""
+    if inner is None or total is None or not len(inner) or not total[-1] > 0:
+        return np.nan
+    return float(inner[-1] / total[-1])

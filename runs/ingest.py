@@ -47,6 +47,8 @@ class FileFeed:
     def feed(self, data: bytes, *, final: bool = False) -> None:
         """Take the next bytes; with `final`, everything that is left is read."""
         self._waiting += data
+        if data:
+            self.source.ends_open = not data.endswith(b"\n")
         if self._reader is None:
             if not final or self._waiting.strip(b"\0"):
                 self._skip_hole()

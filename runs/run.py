@@ -37,6 +37,8 @@ class SourceFile:
     lines: int = 0
     generations: int = 1
     is_snapshot: bool = False
+    ends_open: bool = False
+    """The last line has no end yet: a bar that is still drawn, or a writer that was stopped."""
     note: str = ""
     """Something the reader of the screen should know, e.g. a cut-off archive."""
     coordinates: Coordinates = field(default_factory=Coordinates)

@@ -137,7 +137,9 @@ class Stall:
         )
 
     def _should_go_on(self, view: RunView, source: SourceFile) -> bool:
-        """True if the plan is known, and the log ends well before it."""
+        """True if the plan is known, and the log ends well before it, or within a bar."""
+        if source.ends_open and source.coordinates.open_share < 0.95:
+            return True
         for axis, planned in (
             ("step", view.planned_steps),
             ("epoch", view.run.totals.get("epoch") or view.settings.number("epochs")),

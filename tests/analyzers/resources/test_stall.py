@@ -240,3 +240,13 @@ def test_the_schedulers_record_says_when_a_job_was_ended(tmp_path: Path, silent:
     stalls = found(run, "stall")
     assert bool(stalls) is (silent > 3600)
     assert causes(run)[0] == ("deadlock" if stalls else "time_limit")
+
+
+@pytest.mark.parametrize(("end", "is_alarm"), [("", True), ("\n", False)])
+def test_a_bar_that_was_never_drawn_to_its_end_says_that_there_is_more(
+    end: str, is_alarm: bool, tmp_path: Path
+) -> None:
+    bars = [f"\r {n // 10}%|##   | {n}/1000 [00:36<02:28, 5.4it/s, loss={2 - n / 400:.3f}]"
+            for n in range(1, 201)]  # fmt: skip
+    (finding,) = silent_for(7200, "".join(bars) + end, tmp_path, planned=0)
+    assert finding.is_alarm == is_alarm
