@@ -41,7 +41,7 @@ class Coordinates:
         self._epochs_are_fractions = False
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
         self._inner_offset = 0.0
-        self._last_inners = (np.nan, np.nan)
+        self._last_inners = (np.nan, np.nan, np.nan)
         self._step_offset = 0.0
         self._last_printed = (np.nan, np.nan)
         self._last_bar = (np.nan, np.nan)
@@ -82,7 +82,7 @@ class Coordinates:
         self._states_step = False
         self._epoch_base = None
         self._epochs_are_fractions = False
-        self._inner_offset, self._last_inners = 0.0, (np.nan, np.nan)
+        self._inner_offset, self._last_inners = 0.0, (np.nan, np.nan, np.nan)
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
         self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
         self._loops = Loops()
@@ -224,16 +224,25 @@ class Coordinates:
         return np.floor(epoch) if agrees else np.zeros(len(epoch))
 
     def _accumulate(self, inner: Floats) -> Floats:
-        """Iterations that start again from the beginning are counted on."""
-        known = np.concatenate([self._last_inners, inner])
-        before, previous = known[:-2], known[1:-1]
-        # Counts from 1 begin with their stride, those from 0 with nothing.
-        missing = np.where(inner > 0, np.clip(previous - before - inner, 0.0, None), 1.0)
+        """Iterations that start again from the beginning are counted on.
+
+        Several processes may tell each of them; what counts is how they change.
+        """
+        is_new = inner != np.concatenate([self._last_inners[-1:], inner[:-1]])
+        fresh = inner[is_new]
+        known = np.concatenate([self._last_inners, fresh])
+        earlier, before, previous = known[:-3], known[1:-2], known[2:-1]
+        stride = previous - before
+        # Counts from 1 begin with their stride. Those from 0 begin with nothing: their last one
+        # stands for a stride like the others, unless it came sooner because it was the last.
+        at_zero = np.where(stride == before - earlier, stride, 1.0)
+        missing = np.where(fresh > 0, np.clip(stride - fresh, 0.0, None), at_zero)
         missing = np.where(np.isnan(missing), 1.0, missing)
-        restarts = inner < previous
-        offset = self._inner_offset + np.cumsum(np.where(restarts, previous + missing, 0.0))
+        restarts = fresh < previous
+        added = np.cumsum(np.where(restarts, previous + missing, 0.0))
+        offset = np.concatenate([[0.0], added])[np.cumsum(is_new)] + self._inner_offset
         self._inner_offset = float(offset[-1])
-        self._last_inners = (float(known[-2]), float(known[-1]))
+        self._last_inners = (float(known[-3]), float(known[-2]), float(known[-1]))
         return inner + offset
 
     def _count_steps_on(self, axes: dict[str, Floats], count: int) -> None:

@@ -78,3 +78,27 @@ def test_a_printed_tensor_with_a_gradient_is_the_loss() -> None:
     lines = [f"{5 * n} tensor(1.{9 - n}, grad_fn=<NllLossBackward0>)\n" for n in range(1, 6)]
     found = read("".join(lines))
     assert found["loss"] == ("train/loss", [5, 10, 15, 20, 25], [1.8, 1.7, 1.6, 1.5, 1.4])
+
+
+def test_who_of_how_many_wrote_a_line_is_no_step_of_icefall() -> None:
+    lines = ["2025-05-29 08:12:23,535 INFO [train.py:1111] (0/4) Number of model parameters: 5512"]
+    for epoch in (1, 2, 3):
+        lines += [
+            f"2025-05-29 08:12:24,051 INFO [train.py:1013] (0/4) Epoch {epoch}, batch {batch}, "
+            f"loss[loss={4 / (epoch + batch):.4f}, over 1495.00 frames. ], batch size: 16, lr: 1e-4"
+            for batch in (0, 5, 10, 15)
+        ]
+        lines += [
+            f"2025-05-29 08:14:05,595 INFO [train.py:1045] (0/4) Epoch {epoch}, validation: "
+            f"loss={1 / epoch:.4f}, over 1440.00 frames. ",
+            "2025-05-29 08:14:05,595 INFO [train.py:1046] (0/4) Maximum memory allocated so far "
+            f"is {9000 + epoch}MB",
+        ]
+    run = Run("test")
+    file = run.add_file(SourceFile("log-train"))
+    run.append(file, TextReader().feed("\n".join(lines).encode(), final=True))
+    found = {one.role: one for one in run.series}
+    assert run.totals == {}
+    assert found["train/loss"].axis_name == "step"
+    assert found["train/loss"].axis("step").tolist() == [*range(0, 60, 5)]
+    assert found["val/loss"].axis("step").tolist() == [15, 35, 55]
