@@ -243,7 +243,8 @@ class Coordinates:
         offset = np.concatenate([[0.0], added])[np.cumsum(is_new)] + self._inner_offset
         self._inner_offset = float(offset[-1])
         self._last_inners = (float(known[-3]), float(known[-2]), float(known[-1]))
-        return inner + offset
+        counted: Floats = inner + offset
+        return counted
 
     def _count_steps_on(self, axes: dict[str, Floats], count: int) -> None:
         """Make steps that begin again with every epoch steps of the whole training.

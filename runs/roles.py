@@ -171,7 +171,7 @@ class Roles:
         last = words.rpartition(" ")[2]
         if last != words and (last in _STATISTICS or last in _SETTINGS):
             return None
-        if _AMOUNT.fullmatch(words):
+        if _AMOUNT.fullmatch(words) or words in self.words("sent_back"):
             return None
         if _RATE.search(name):
             return "throughput"

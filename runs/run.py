@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .coordinates import Coordinates
-from .course import role_by_company, role_by_course
+from .course import role_behind_losses, role_by_company, role_by_course
 from .event import Event
 from .events.log import EventLog
 from .harvest import Column, ColumnKey, Floats, Harvest, Ints
@@ -203,6 +203,8 @@ class Run:
             series = self._series.get((file, name))
             if series is None:
                 role = self._roles.role_of(key.name.removesuffix(" (progress)"), key.split)
+                if not self._roles.split_of(key.name) and not key.split:
+                    role = role_behind_losses(role, self._named_losses(file))
                 if role == "lr" and key.unit.endswith("/s"):
                     role = "throughput"  # `rate: 1.4it/s`
                 series = Series(
@@ -221,6 +223,12 @@ class Run:
                     )
                     return series, factor
         raise AssertionError("the last spelling is unique")
+
+    def _named_losses(self, file: int) -> Iterator[str | None]:
+        """Roles of a file's losses whose names tell on what they were measured."""
+        for (of, name), series in self._series.items():
+            if of == file and series.role in ("train/loss", "val/loss"):
+                yield series.role if self._roles.split_of(name) else None
 
     def _conversion(self, unit: str, target: str) -> float | None:
         if unit == target:

@@ -130,10 +130,19 @@ class Assembly:
         group = LineGroup(np.array([piece], dtype=np.int64))
         group.axes = {axis: np.array([value]) for axis, (_, value) in record.axes.items()}
         group.parts = [
-            Part(ColumnKey(name), None, np.array([value]), record.is_certain)
+            Part(
+                ColumnKey(name, split=self._split_in(record, name)),
+                None,
+                np.array([value]),
+                record.is_certain,
+            )
             for name, value in record.values.items()
         ]
         self._groups.append(group)
+
+    def _split_in(self, record: TableRecord, name: str) -> str:
+        """The split of a table is that of its scores; what is minimised says so itself."""
+        return "" if self._roles.role_of(name) == "train/loss" else record.split
 
     def _is_certain(self, reading: Reading, number: int, is_measured: bool) -> bool:
         if reading.is_setting_like and not reading.is_anchored:
