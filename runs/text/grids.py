@@ -45,7 +45,8 @@ _TRIAL = re.compile(r"[A-Za-z][\w.=,-]*\d[\w.=,-]*")
 """`train_cifar_a1b2c_00001`."""
 _TRIAL_HEADER = re.compile(r"trial|run", re.IGNORECASE)
 _LOGGER_NAME = re.compile(r"^\s*\w+(?:\.\w+)+\s+-\s")
-_TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+\S*\d")
+_TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+(?:\S*\d|N/A)|N/A[\s|│┃║]+\S*\d")
+_NOT_MEASURED = "N/A"
 _SPLIT_HEADER = re.compile(r"\b(?:val|valid|validation|test|eval|dev)\b", re.IGNORECASE)
 """Quickly, for prose: one of these is in every header that names splits."""
 _SPLIT_LABEL = re.compile(r"train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval", re.IGNORECASE)
@@ -130,9 +131,18 @@ def _drawn_cells(text: str) -> list[str] | None:
     if not 2 <= len(cells) <= MAX_CELLS:
         return None
     numeric = sum(_is_numeric(cell) for cell in cells)
-    fits = (not cell or _is_numeric(cell) or _DURATION.fullmatch(cell) for cell in cells[1:])
+    absent = cells.count(_NOT_MEASURED)
+    fits = (
+        not cell or _is_numeric(cell) or cell == _NOT_MEASURED or _DURATION.fullmatch(cell)
+        for cell in cells[1:]
+    )
     has_label = not _is_numeric(cells[0]) and _NAME.fullmatch(cells[0]) is not None
-    if numeric < 2 or not all(fits) or not (has_label or _is_numeric(cells[0])):
+    if (
+        not numeric
+        or numeric + absent < 2
+        or not all(fits)
+        or not (has_label or _is_numeric(cells[0]))
+    ):
         return None
     return cells
 

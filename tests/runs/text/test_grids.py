@@ -204,9 +204,9 @@ def test_a_table_of_classes_is_that_of_an_evaluation() -> None:
     for epoch in range(1, 5):
         lines += [
             "      Epoch    GPU_mem   box_loss   cls_loss  Instances       Size",
-            f"        {epoch}/4      2.31G      0.{9 - epoch}2     0.{9 - epoch}7         {30 + epoch}"
+            f"        {epoch}/4      2.31G      0.{9 - epoch}2     0.{9 - epoch}7     {30 + epoch}"
             "        640: 100%|##########| 50/50 [00:10<00:00,  4.92it/s]",
-            "                 Class     Images  Instances      Box(P          R      mAP50  mAP50-95):"
+            "              Class     Images  Instances      Box(P          R      mAP50  mAP50-95):"
             " 100%|##########| 10/10 [00:02<00:00,  4.76it/s]",
             f"                   all        300        241       0.{epoch}2     0.{epoch}03     "
             f"0.{epoch}3     0.{epoch}1",
@@ -216,3 +216,22 @@ def test_a_table_of_classes_is_that_of_an_evaluation() -> None:
     assert found["mAP50"][2] == [0.13, 0.23, 0.33, 0.43]
     assert found["box_loss"][0] == "train/loss"
     assert found["Instances"][2] == [31, 32, 33, 34]
+
+
+def test_a_metric_that_one_split_has_not_is_still_one_of_the_other() -> None:
+    said = "2024-05-25 21:23:46,823 - INFO - allennlp.training.callbacks.console_logger - "
+    lines = []
+    for epoch in range(4):
+        lines += [
+            f"2024-05-25 21:23:23,839 - INFO - allennlp.training.trainer - Epoch {epoch}/3",
+            f"{said}                       Training |  Validation",
+            f"{said}accuracy           |     0.{epoch}32  |     0.{epoch}38",
+            f"{said}gpu_0_memory_MB    |  1201.31{epoch}  |       N/A",
+            f"{said}loss               |     1.{9 - epoch}40  |     2.{9 - epoch}81",
+            f"{said}worker_0_memory_MB |  {2000 + epoch}.200  |       N/A",
+        ]
+    found = read_all(lines)
+    assert found["Training/worker_0_memory_MB"][0] == "memory"
+    assert found["Training/worker_0_memory_MB"][2] == [2000.2, 2001.2, 2002.2, 2003.2]
+    assert found["Validation/loss"][0] == "val/loss"
+    assert "Validation/worker_0_memory_MB" not in found
