@@ -102,3 +102,24 @@ def test_who_of_how_many_wrote_a_line_is_no_step_of_icefall() -> None:
     assert found["train/loss"].axis_name == "step"
     assert found["train/loss"].axis("step").tolist() == [*range(0, 60, 5)]
     assert found["val/loss"].axis("step").tolist() == [15, 35, 55]
+
+
+def test_what_detectron2_prints_to_be_pasted_is_its_evaluation() -> None:
+    lines = []
+    for step in (19, 39, 59, 79):
+        said = "[01/11 14:13:46 d2.evaluation.testing]: copypaste:"
+        lines += [
+            f"[01/11 14:13:44 d2.utils.events]:  eta: 0:02:19  iter: {step}  "
+            f"total_loss: {90 / step:.3f}  data_time: 0.0075  last_data_time: 0.0062   lr: 0.02",
+            f"{said} Task: bbox",
+            f"{said} AP,AP50,AP75,APs",
+            f"{said} {step}.5510,{step + 9}.8367,{step - 9}.5959,nan",
+            f"{said} Task: segm",
+            f"{said} AP,AP50,AP75,APs",
+            f"{said} {step - 5}.5510,{step}.8367,{step}.5959,nan",
+        ]
+    found = read("\n".join(lines) + "\n")
+    assert found["bbox/AP"] == ("val/score", [19, 39, 59, 79], [19.551, 39.551, 59.551, 79.551])
+    assert found["segm/AP50"][0] == "val/score"
+    assert found["last_data_time"][0] == "data_time"
+    assert not {"copypaste", "bbox/APs", "AP"} & found.keys()
