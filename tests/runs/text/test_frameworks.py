@@ -123,3 +123,18 @@ def test_what_detectron2_prints_to_be_pasted_is_its_evaluation() -> None:
     assert found["segm/AP50"][0] == "val/score"
     assert found["last_data_time"][0] == "data_time"
     assert not {"copypaste", "bbox/APs", "AP"} & found.keys()
+
+
+def test_a_rate_that_never_changes_is_one_all_the_same() -> None:
+    lines = []
+    for step in range(0, 400, 10):
+        lines += [
+            f"   --> TIME: 2024-03-05 03:10:31 -- STEP: {step % 80}/80 -- GLOBAL_STEP: {step}",
+            f"     | > loss: {1 + 9 / (step + 9):.4f}  (1.0131)",
+            "     | > current_lr: 0.001 ",
+            "     | > eval_time: 0.0 ",
+        ]
+    found = read("\n".join(lines) + "\n")
+    assert found["current_lr"] == ("lr", [*range(0, 400, 10)], [0.001] * 40)
+    assert "eval_time" not in found
+    assert "lr" not in read("lr: 0.1\nlr: 0.1\nlr: 0.1\nlr: 0.1\n")
