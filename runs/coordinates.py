@@ -40,6 +40,8 @@ class Coordinates:
         self._epoch_base: float | None = None
         self._epochs_are_fractions = False
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
+        self.planned_steps: float | None = None
+        """Where a bar ends that counts the steps of the whole training."""
         self._inner_offset = 0.0
         self._last_inners = (np.nan, np.nan, np.nan)
         self._step_offset = 0.0
@@ -160,6 +162,8 @@ class Coordinates:
                 # Epochs that are named at their end: the loop is already that of the next one.
                 done = done + (total[counted] == self._early_total)
             derived[counted] = done * total[counted] + inner[counted]
+            is_whole = self._epochs_are_fractions and not done.any()
+            self.planned_steps = float(total[counted][-1]) if is_whole else None
             self._has_loop_ends = True
             self._has_other_steps |= bool((inner[counted] < total[counted]).any())
         uncounted = here & ~counted
@@ -302,6 +306,10 @@ class Coordinates:
             else known[[0] * len(lines)]
         )
         return [float(step) if np.isfinite(step) else None for step in found]
+
+    def reached(self, axis: str) -> float:
+        """Where the last row is on an axis; NaN if that is not known."""
+        return self._carry.get(axis, np.nan)
 
     def axis(self, name: str, rows: Ints | npt.NDArray[np.int32]) -> Floats:
         """Values of an axis at some rows, NaN where unknown."""

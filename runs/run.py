@@ -50,6 +50,10 @@ class Artifact:
     path: str
 
 
+_FAR_BEYOND = 1.5
+"""Times the planned steps; who gets so far did not plan the training with them."""
+
+
 class Run:
     """Everything known about one training.
 
@@ -128,9 +132,18 @@ class Run:
             self.config.setdefault(key, value)
             self.printed.setdefault(key, value)
         self.totals.update(harvest.totals)
+        self._revise_plan(source.coordinates)
         self._append_statements(file, harvest)
         source.lines += harvest.lines
         source.bytes += harvest.consumed
+
+    def _revise_plan(self, coordinates: Coordinates) -> None:
+        """Take the end of a bar for the plan; forget a total that was that of a part only."""
+        planned, reached = coordinates.planned_steps, coordinates.reached("step")
+        if planned is not None:
+            self.totals.setdefault("step", planned)
+        if reached > _FAR_BEYOND * self.totals.get("step", np.inf):
+            del self.totals["step"]
 
     def _append_events(self, file: int, harvest: Harvest) -> None:
         if not harvest.events:

@@ -68,6 +68,7 @@ class Assembly:
         """Coordinates; of two names for one axis the better one wins."""
         axes: dict[str, Floats] = {}
         precedence: dict[str, int] = {}
+        totals: dict[str, tuple[Floats, float]] = {}
         first = len(template.reading.slots)
         for number, coordinate in enumerate(template.reading.coordinates):
             values = matrix[:, first + number]
@@ -85,12 +86,17 @@ class Assembly:
             if total is not None and axis == "inner":
                 axes["inner total"] = matrix[:, total]
             elif total is not None:
-                self._totals[axis] = float(matrix[-1, total])
+                totals[axis] = values, float(matrix[-1, total])
+        for axis, (values, planned) in totals.items():
+            # `STEP: 3/80 -- GLOBAL_STEP: 163`: the total is of what another name counts.
+            if values is axes[axis] or np.array_equal(values, axes[axis]):
+                self._totals[axis] = planned
         return axes
 
     def add_reading(self, reading: Reading, index: int, text: str) -> None:
         """One line, with its text, whose tokens fit no template."""
         group = LineGroup(np.array([index], dtype=np.int64))
+        best = {c.axis: c.value for c in sorted(reading.coordinates, key=lambda c: -c.precedence)}
         for coordinate in sorted(reading.coordinates, key=lambda c: -c.precedence):
             if coordinate.axis.startswith("total "):
                 self._totals[coordinate.axis.removeprefix("total ")] = coordinate.value
@@ -98,7 +104,7 @@ class Assembly:
             group.axes[coordinate.axis] = np.array([coordinate.value])
             if coordinate.total is not None and coordinate.axis == "inner":
                 group.axes["inner total"] = np.array([coordinate.total])
-            elif coordinate.total is not None:
+            elif coordinate.total is not None and coordinate.value == best[coordinate.axis]:
                 self._totals[coordinate.axis] = coordinate.total
         if reading.stamp:
             digits = self._view.columns(group.places, *reading.stamp_span)

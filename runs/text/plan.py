@@ -37,6 +37,8 @@ _NUMBER_HINT = re.compile(r"\d|\bnan\b|\binf", re.IGNORECASE)
 _PATTERN_REACH = 8192
 """Characters of a line that patterns see: anybody may write them, and lines of megabytes exist."""
 _COORDINATES = ("step", "epoch", "tokens", "samples", "inner")
+_TOTALS = {"total_step": "total step", "total_epoch": "total epoch"}
+"""Groups of patterns that say how far the run means to go."""
 
 
 class Shape(Enum):
@@ -128,10 +130,13 @@ class Pattern:
             value = parse_number(number["number"])
             if group in _COORDINATES:
                 reading.coordinates.append(Coordinate(group, span, value))
+            elif group in _TOTALS:
+                reading.coordinates.append(Coordinate(_TOTALS[group], span, value))
             else:
                 name = group.replace("__", " ")
                 reading.slots.append(Slot(name, span, value, number["unit"] or "", is_known=True))
-        return reading if reading.slots else None
+        has_plan = any(c.axis in _TOTALS.values() for c in reading.coordinates)
+        return reading if reading.slots or has_plan else None
 
 
 def compile_patterns(entries: Iterable[Mapping[str, object]]) -> tuple[Pattern, ...]:

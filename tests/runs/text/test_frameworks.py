@@ -138,3 +138,50 @@ def test_a_rate_that_never_changes_is_one_all_the_same() -> None:
     assert found["current_lr"] == ("lr", [*range(0, 400, 10)], [0.001] * 40)
     assert "eval_time" not in found
     assert "lr" not in read("lr: 0.1\nlr: 0.1\nlr: 0.1\nlr: 0.1\n")
+
+
+def totals_of(*lines: str) -> dict[str, float]:
+    """What a log says that it means to do."""
+    run = Run("test")
+    file = run.add_file(SourceFile("train.log"))
+    reader = TextReader()
+    for line in lines:
+        run.append(file, reader.feed(f"{line}\n".encode(), final=False))
+    return run.totals
+
+
+@pytest.mark.parametrize(
+    ("line", "totals"),
+    [
+        ("03/20/2024 12:32:54 - INFO - __main__ -   Total optimization steps = 500", {"step": 500}),
+        ("  Total optimization steps = 12,500", {"step": 12500}),
+        ("INFO - sequence length 2048, total steps 400 (warmup 20)", {"step": 400}),
+        ("[NeMo W] a value and trainer's max_steps was set to 400. Please ensure", {"step": 400}),
+        ("Starting training for 30 epochs...", {"epoch": 30}),
+        ("Scheduled epochs: 15. LR stepped per update.", {"epoch": 15}),
+    ],
+)
+def test_what_frameworks_say_that_they_mean_to_do(line: str, totals: dict[str, float]) -> None:
+    assert totals_of(line) == totals
+
+
+def test_the_total_of_an_epoch_is_not_that_of_global_steps() -> None:
+    lines = [
+        f" --> TIME: 2024-03-05 03:10:31 -- STEP: {step % 80}/80 -- GLOBAL_STEP: {step}\n"
+        f"     | > loss: {9 / (step + 9):.4f}"
+        for step in range(0, 400, 10)
+    ]
+    assert totals_of(*lines[:4]) == {"step": 80}
+    assert totals_of(*lines) == {}
+    assert totals_of(*(f"iteration {n}/9 global_step {n} loss: {9 / n}" for n in (1, 2, 3))) == {
+        "step": 9
+    }
+
+
+def test_a_bar_over_fractions_of_epochs_ends_where_the_training_does() -> None:
+    lines = [
+        f" {n}%|##   | {10 * n}/1000 [00:16<13:38,  1.20it/s]\n"
+        f"{{'loss': {3 - n / 50:.4f}, 'learning_rate': 0.001, 'epoch': {n / 20}}}"
+        for n in range(1, 60)
+    ]
+    assert totals_of(*lines) == {"step": 1000}
