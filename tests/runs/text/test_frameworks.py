@@ -185,3 +185,35 @@ def test_a_bar_over_fractions_of_epochs_ends_where_the_training_does() -> None:
         for n in range(1, 60)
     ]
     assert totals_of(*lines) == {"step": 1000}
+
+
+def test_batches_of_espnet_and_wenet_are_counted_on() -> None:
+    said = "[gpu01:0/2] 2022-01-01 10:00:02,123 (trainer:732) INFO:"
+    lines = [
+        f"{said} {epoch}epoch:train:{last - 49}-{last}batch: iter_time=0.012, loss={9 / last:.3f}, "
+        f"optim0_lr0=1.5e-04, train_time=1.1"
+        for epoch in (1, 2, 3)
+        for last in (50, 100, 150)
+    ]
+    assert read("\n".join(lines))["loss"][1] == [*range(50, 451, 50)]
+    lines = []
+    for epoch in range(3):
+        lines += [
+            f"2023-01-01 10:00:02,123 DEBUG {split} Batch {epoch}/{batch} loss {9 / (batch + 9)} "
+            f"loss_att 8.1 loss_ctc 14.2 {rest}rank 0"
+            for split, rest in (("TRAIN", "lr 0.0001 "), ("CV", "history loss 9.1 "))
+            for batch in ((0, 100, 200) if split == "TRAIN" else (0,))
+        ]
+    found = {role: steps for role, steps, _ in read("\n".join(lines)).values()}
+    assert found["lr"] == [*range(0, 900, 100)]
+    assert found["val/loss"] == [200, 500, 800]
+    assert found["train/loss"] == [*range(0, 900, 100)]
+
+
+def test_what_catboost_calls_learn_is_the_training() -> None:
+    lines = [
+        f"{n}:\tlearn: {2 / (n + 1):.4f}\ttest: {3 / (n + 1):.4f}\ttotal: {50 * n}ms"
+        for n in range(12)
+    ]
+    found = read("\n".join(lines) + "\n")
+    assert (found["learn"][0], found["test"][0]) == ("train/loss", "test/loss")
