@@ -30,6 +30,8 @@ MOST = 40
 """A stage has few changes; what changes all the time is a measurement."""
 _LEAST, _BEFORE = 8, 3
 """Evaluations of a task, and those before it began."""
+_SLIGHT = 0.05
+"""A share by which nothing changes that a loss would notice."""
 _RARE = 8
 """Times fewer points than the loss has: what is logged so seldom is said where it changes."""
 
@@ -61,6 +63,9 @@ def _places(view: RunView, series: Series) -> Ints:
     """Where a setting changes that holds for a while each time; none where it is a measurement."""
     values, loss = series.values, view.curve("train/loss")
     places = np.flatnonzero(values[1:] != values[:-1]) + 1
+    larger = np.maximum(np.abs(values[places]), np.abs(values[places - 1]))
+    if np.all(np.abs(values[places] - values[places - 1]) < _SLIGHT * larger):
+        return places[:0]  # the mean size of batches that differ: it always wavers
     is_rare = loss is not None and len(loss) >= _RARE * len(series)
     most = len(values) if is_rare else len(values) // 3 if len(values) >= 3 else 0
     return places if 0 < len(places) <= min(MOST, most) else places[:0]
