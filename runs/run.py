@@ -83,6 +83,8 @@ class Run:
         self._by_key: dict[tuple[int, ColumnKey], tuple[Series, float]] = {}
         self._origins: dict[tuple[int, str], ColumnKey] = {}
         """First key that made a series, to tell whether another key means the same."""
+        self._moved: dict[tuple[int, str], str | None] = {}
+        """Measures that were taken for those of validation, and the roles of their names."""
         self._events: list[EventLog] = []
 
     # -- growing --------------------------------------------------------------------------
@@ -116,6 +118,7 @@ class Run:
             self._series = {k: s for k, s in self._series.items() if k[0] != file}
             self._by_key = {k: s for k, s in self._by_key.items() if k[0] != file}
             self._origins = {k: o for k, o in self._origins.items() if k[0] != file}
+            self._moved = {k: r for k, r in self._moved.items() if k[0] != file}
             self._events[file] = EventLog()
             self.statements = [stated for stated in self.statements if stated.file != file]
         else:
@@ -216,8 +219,7 @@ class Run:
             series = self._series.get((file, name))
             if series is None:
                 role = self._roles.role_of(key.name.removesuffix(" (progress)"), key.split)
-                if not self._roles.split_of(key.name) and not key.split:
-                    role = role_behind_losses(role, self._named_losses(file))
+                role = self._role_behind_losses(file, key, role)
                 if role == "lr" and key.unit.endswith("/s"):
                     role = "throughput"  # `rate: 1.4it/s`
                 series = Series(
@@ -236,6 +238,21 @@ class Run:
                     )
                     return series, factor
         raise AssertionError("the last spelling is unique")
+
+    def _role_behind_losses(self, file: int, key: ColumnKey, role: str | None) -> str | None:
+        """The role of a measure without a split, unless one of validation is logged as well."""
+        if self._roles.split_of(key.name) or key.split:
+            # `auc  val_auc`: the first one was of the training after all.
+            for one, before in self._moved.items():
+                if one[0] == file and self._series[one].role == role:
+                    self._series[one].role = before
+            return role
+        moved = role_behind_losses(role, self._named_losses(file))
+        told = (s for s in self.of_file(file) if (file, s.name) not in self._moved)
+        if moved == role or any(series.role == moved for series in told):
+            return role
+        self._moved[file, key.name] = role
+        return moved
 
     def _named_losses(self, file: int) -> Iterator[str | None]:
         """Roles of a file's losses whose names tell on what they were measured."""

@@ -217,3 +217,29 @@ def test_what_catboost_calls_learn_is_the_training() -> None:
     ]
     found = read("\n".join(lines) + "\n")
     assert (found["learn"][0], found["test"][0]) == ("train/loss", "test/loss")
+
+
+@pytest.mark.parametrize(
+    ("names", "roles"),
+    [
+        (["train_loss", "valid_loss", "accuracy"], ["train/loss", "val/loss", "val/accuracy"]),
+        (
+            ["train_loss", "val_loss", "auc", "val_auc"],
+            ["train/loss", "val/loss", "score", "val/score"],
+        ),
+        (
+            ["train_loss", "val_loss", "val_acc", "acc"],
+            ["train/loss", "val/loss", "val/accuracy", "train/accuracy"],
+        ),
+    ],
+)
+def test_a_measure_behind_both_losses_is_of_validation_unless_that_has_one(
+    names: list[str], roles: list[str]
+) -> None:
+    lines = [
+        f"epoch {n} "
+        + " ".join(f"{name}={1 / (n + place):.4f}" for place, name in enumerate(names))
+        for n in range(1, 9)
+    ]
+    found = read("\n".join(lines) + "\n")
+    assert [found[name][0] for name in names] == roles
