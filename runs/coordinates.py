@@ -42,8 +42,10 @@ class Coordinates:
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
         self.open_share = np.nan
         """How much of its loop the very last row has done, if it says so: of an epoch, of a bar."""
+        self.planned_steps: float | None = None
+        """Where a bar ends that counts the steps of the whole training."""
         self._inner_offset = 0.0
-        self._last_inners = (np.nan, np.nan)
+        self._last_inners = (np.nan, np.nan, np.nan)
         self._step_offset = 0.0
         self._last_printed = (np.nan, np.nan)
         self._last_bar = (np.nan, np.nan)
@@ -84,7 +86,7 @@ class Coordinates:
         self._states_step = False
         self._epoch_base = None
         self._epochs_are_fractions = False
-        self._inner_offset, self._last_inners = 0.0, (np.nan, np.nan)
+        self._inner_offset, self._last_inners = 0.0, (np.nan, np.nan, np.nan)
         self._step_offset, self._last_printed = 0.0, (np.nan, np.nan)
         self._last_bar, self._steps_per_epoch = (np.nan, np.nan), np.nan
         self._loops = Loops()
@@ -163,6 +165,8 @@ class Coordinates:
                 # Epochs that are named at their end: the loop is already that of the next one.
                 done = done + (total[counted] == self._early_total)
             derived[counted] = done * total[counted] + inner[counted]
+            is_whole = self._epochs_are_fractions and not done.any()
+            self.planned_steps = float(total[counted][-1]) if is_whole else None
             self._has_loop_ends = True
             self._has_other_steps |= bool((inner[counted] < total[counted]).any())
         uncounted = here & ~counted
@@ -227,17 +231,27 @@ class Coordinates:
         return np.floor(epoch) if agrees else np.zeros(len(epoch))
 
     def _accumulate(self, inner: Floats) -> Floats:
-        """Iterations that start again from the beginning are counted on."""
-        known = np.concatenate([self._last_inners, inner])
-        before, previous = known[:-2], known[1:-1]
-        # Counts from 1 begin with their stride, those from 0 with nothing.
-        missing = np.where(inner > 0, np.clip(previous - before - inner, 0.0, None), 1.0)
+        """Iterations that start again from the beginning are counted on.
+
+        Several processes may tell each of them; what counts is how they change.
+        """
+        is_new = inner != np.concatenate([self._last_inners[-1:], inner[:-1]])
+        fresh = inner[is_new]
+        known = np.concatenate([self._last_inners, fresh])
+        earlier, before, previous = known[:-3], known[1:-2], known[2:-1]
+        stride = previous - before
+        # Counts from 1 begin with their stride. Those from 0 begin with nothing: their last one
+        # stands for a stride like the others, unless it came sooner because it was the last.
+        at_zero = np.where(stride == before - earlier, stride, 1.0)
+        missing = np.where(fresh > 0, np.clip(stride - fresh, 0.0, None), at_zero)
         missing = np.where(np.isnan(missing), 1.0, missing)
-        restarts = inner < previous
-        offset = self._inner_offset + np.cumsum(np.where(restarts, previous + missing, 0.0))
+        restarts = fresh < previous
+        added = np.cumsum(np.where(restarts, previous + missing, 0.0))
+        offset = np.concatenate([[0.0], added])[np.cumsum(is_new)] + self._inner_offset
         self._inner_offset = float(offset[-1])
-        self._last_inners = (float(known[-2]), float(known[-1]))
-        return inner + offset
+        self._last_inners = (float(known[-3]), float(known[-2]), float(known[-1]))
+        counted: Floats = inner + offset
+        return counted
 
     def _count_steps_on(self, axes: dict[str, Floats], count: int) -> None:
         """Make steps that begin again with every epoch steps of the whole training.
@@ -295,6 +309,10 @@ class Coordinates:
             else known[[0] * len(lines)]
         )
         return [float(step) if np.isfinite(step) else None for step in found]
+
+    def reached(self, axis: str) -> float:
+        """Where the last row is on an axis; NaN if that is not known."""
+        return self._carry.get(axis, np.nan)
 
     def axis(self, name: str, rows: Ints | npt.NDArray[np.int32]) -> Floats:
         """Values of an axis at some rows, NaN where unknown."""

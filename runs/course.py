@@ -7,7 +7,7 @@ that of the loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -47,6 +47,19 @@ def role_by_company(name: str, is_logged: Callable[[str], bool]) -> str | None:
         return "val/loss" if is_other and not is_measured and is_logged("loss") else None
     partner, role = _PAIRS.get(name, ("", None))
     return role if partner and is_logged(partner) else None
+
+
+_MEASURED = frozenset({"train/accuracy", "score", "error_rate", "regression_error"})
+
+
+def role_behind_losses(role: str | None, others: Iterable[str | None]) -> str | None:
+    """`train_loss  valid_loss  accuracy`: what comes behind both was measured where the last was.
+
+    `others` are the roles of the losses that were logged before, as their own names tell them.
+    """
+    if role not in _MEASURED or not {"train/loss", "val/loss"} <= set(others):
+        return role
+    return f"val/{role.removeprefix('train/')}"
 
 
 def role_by_course(name: str, values: Floats, roles: Roles) -> str | None:

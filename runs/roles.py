@@ -29,6 +29,8 @@ _SETTINGS = frozenset({
     "window", "patience",
 })  # fmt: skip
 """At the end of a name: `val_loss_freq` says how often, not how large."""
+_AMOUNT = re.compile(r"(?:.* )?total (?:tokens|samples|examples|images|frames|words|sequences)")
+"""`throughput/total_tokens`: how much went through so far, not how fast."""
 _RATE = re.compile(r"[a-z]/s(?:ec(?:ond)?)?$", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"(?:ENV\[)?[A-Z][A-Z0-9]*_[A-Z0-9_]{4,}\]?")
 
@@ -168,6 +170,8 @@ class Roles:
             return f"axis/{axis[0]}"
         last = words.rpartition(" ")[2]
         if last != words and (last in _STATISTICS or last in _SETTINGS):
+            return None
+        if _AMOUNT.fullmatch(words) or words in self.words("sent_back"):
             return None
         if _RATE.search(name):
             return "throughput"

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .coordinates import Coordinates
-from .course import role_by_company, role_by_course
+from .course import role_behind_losses, role_by_company, role_by_course
 from .event import Event
 from .events.log import EventLog
 from .harvest import Column, ColumnKey, Floats, Harvest, Ints
@@ -52,6 +52,10 @@ class Artifact:
     path: str
 
 
+_FAR_BEYOND = 1.5
+"""Times the planned steps; who gets so far did not plan the training with them."""
+
+
 class Run:
     """Everything known about one training.
 
@@ -81,6 +85,8 @@ class Run:
         self._by_key: dict[tuple[int, ColumnKey], tuple[Series, float]] = {}
         self._origins: dict[tuple[int, str], ColumnKey] = {}
         """First key that made a series, to tell whether another key means the same."""
+        self._moved: dict[tuple[int, str], str | None] = {}
+        """Measures that were taken for those of validation, and the roles of their names."""
         self._events: list[EventLog] = []
 
     # -- growing --------------------------------------------------------------------------
@@ -114,6 +120,7 @@ class Run:
             self._series = {k: s for k, s in self._series.items() if k[0] != file}
             self._by_key = {k: s for k, s in self._by_key.items() if k[0] != file}
             self._origins = {k: o for k, o in self._origins.items() if k[0] != file}
+            self._moved = {k: r for k, r in self._moved.items() if k[0] != file}
             self._events[file] = EventLog()
             self.statements = [stated for stated in self.statements if stated.file != file]
         else:
@@ -130,9 +137,18 @@ class Run:
             self.config.setdefault(key, value)
             self.printed.setdefault(key, value)
         self.totals.update(harvest.totals)
+        self._revise_plan(source.coordinates)
         self._append_statements(file, harvest)
         source.lines += harvest.lines
         source.bytes += harvest.consumed
+
+    def _revise_plan(self, coordinates: Coordinates) -> None:
+        """Take the end of a bar for the plan; forget a total that was that of a part only."""
+        planned, reached = coordinates.planned_steps, coordinates.reached("step")
+        if planned is not None:
+            self.totals.setdefault("step", planned)
+        if reached > _FAR_BEYOND * self.totals.get("step", np.inf):
+            del self.totals["step"]
 
     def _append_events(self, file: int, harvest: Harvest) -> None:
         if not harvest.events:
@@ -205,6 +221,7 @@ class Run:
             series = self._series.get((file, name))
             if series is None:
                 role = self._roles.role_of(key.name.removesuffix(" (progress)"), key.split)
+                role = self._role_behind_losses(file, key, role)
                 if role == "lr" and key.unit.endswith("/s"):
                     role = "throughput"  # `rate: 1.4it/s`
                 series = Series(
@@ -223,6 +240,27 @@ class Run:
                     )
                     return series, factor
         raise AssertionError("the last spelling is unique")
+
+    def _role_behind_losses(self, file: int, key: ColumnKey, role: str | None) -> str | None:
+        """The role of a measure without a split, unless one of validation is logged as well."""
+        if self._roles.split_of(key.name) or key.split:
+            # `auc  val_auc`: the first one was of the training after all.
+            for one, before in self._moved.items():
+                if one[0] == file and self._series[one].role == role:
+                    self._series[one].role = before
+            return role
+        moved = role_behind_losses(role, self._named_losses(file))
+        told = (s for s in self.of_file(file) if (file, s.name) not in self._moved)
+        if moved == role or any(series.role == moved for series in told):
+            return role
+        self._moved[file, key.name] = role
+        return moved
+
+    def _named_losses(self, file: int) -> Iterator[str | None]:
+        """Roles of a file's losses whose names tell on what they were measured."""
+        for (of, name), series in self._series.items():
+            if of == file and series.role in ("train/loss", "val/loss"):
+                yield series.role if self._roles.split_of(name) else None
 
     def _conversion(self, unit: str, target: str) -> float | None:
         if unit == target:

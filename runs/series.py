@@ -70,9 +70,12 @@ class Series:
         """False for a lone or constant number with a name we do not know."""
         if self.is_certain:
             return True
-        if len(self._values) + self.dropped < ENOUGH_POINTS or self._low >= self._high:
+        if len(self._values) + self.dropped < ENOUGH_POINTS:
             return False
         is_named = self.role is not None and not self.role.startswith("axis/")
+        if self._low >= self._high:
+            # Of a constant rate or memory the log tells again and again that it is one.
+            return is_named and self._high != 0.0 and self._moves_with_training()
         return is_named or self._moves_with_training()
 
     def _moves_with_training(self) -> bool:

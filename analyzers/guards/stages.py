@@ -65,7 +65,7 @@ def _places(view: RunView, series: Series) -> Ints:
     places = np.flatnonzero(values[1:] != values[:-1]) + 1
     is_rare = loss is not None and len(loss) >= _RARE * len(series)
     most = len(values) if is_rare else len(values) // 3 if len(values) >= 3 else 0
-    if is_rare and _wavers(values):
+    if _wavers(values):
         return places[:0]
     return places if 0 < len(places) <= min(MOST, most) else places[:0]
 

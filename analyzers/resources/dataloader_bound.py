@@ -116,6 +116,13 @@ class DataloaderBound:
         _, ours, theirs = np.intersect1d(
             data.series.rows[-_TAIL:], step.series.rows[-_TAIL:], return_indices=True
         )
+        if len(ours) < self.least_points and data.axis_name == step.axis_name != "index":
+            # Each on a line of its own: what has the same place belongs together.
+            _, ours, theirs = np.intersect1d(
+                data.series.axis(data.axis_name)[-_TAIL:],
+                step.series.axis(step.axis_name)[-_TAIL:],
+                return_indices=True,
+            )
         if len(ours) < self.least_points:
             return None
         wait = data.series.values[-_TAIL:][ours] * seconds_of(data.series)

@@ -173,6 +173,9 @@ def _own_groups(folder: Folder, inspector: Inspector) -> list[Group]:
     )
     if len(special) <= 1 or (is_run_folder and len(special) <= MOST_RESTARTS):
         files = [file for group in by_stem.values() for file in group]
+        if files and not any(file.purpose is Purpose.CONFIG for file in artifacts):
+            lone = inspector.lone_settings(map(folder.join, folder.files))
+            artifacts += [RunFile(lone, Purpose.CONFIG)] if lone is not None else []
         return [Group(folder.path, files=[*artifacts, *files])]
     groups = [Group(folder.path, stem, by_stem[stem]) for stem in special]
     if generic:

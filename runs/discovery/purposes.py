@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from .. import settings
 from ..errors import InputError
@@ -47,6 +48,17 @@ _OTHER_CONFIG = re.compile(
     r"projector)_?\w*config\w*\.json",
     re.IGNORECASE,
 )
+_MAYBE_CONFIG = re.compile(
+    r"(?!docker-compose|compose|environment|conda|pyproject|mkdocs|poetry|data(?:set)?\.|\.)"
+    r".*\.(?:ya?ml|toml)|(?:.*[-_])?(?:config|cfg|hparams|settings)\.py",
+    re.IGNORECASE,
+)
+"""Settings of a run if they are the only ones beside its log, and speak of a training."""
+_TELLS_OF_TRAINING = re.compile(
+    rb"(?im)^[ \t]*[\"']?(?:\w+_)?(?:lr|learning_rate|batch_size|(?:num_|max_)?(?:train_)?epochs|"
+    rb"max_(?:steps|iters|duration)|optimizer|weight_decay)[\"']?[ \t]*[:=]"
+)
+_LEAST_SETTINGS = 2
 _LOG = re.compile(
     r".*\.(?:log|out|err|stdout|stderr|[oe]\d{2,})|.*\.(?:log|out|err)\.\d{1,3}|"
     r"(?:.*[-_.])?(?:log|logs|stdout|stderr|output|nohup|workerlog)(?:[-_.](?:rank)?\d+)?|"
@@ -154,6 +166,14 @@ class Inspector:
             return Purpose.CONFIG
         is_readable = self._looks_closer and not is_binary(head)
         return Purpose.LOG if is_readable and reads_as_training(head) else None
+
+    def lone_settings(self, paths: Iterable[str]) -> str | None:
+        """The one of some files, whatever it is called, that holds settings of a training."""
+        found = [path for path in paths if _MAYBE_CONFIG.fullmatch(os.path.basename(path))]
+        if len(found) != 1:
+            return None
+        told = set(_TELLS_OF_TRAINING.findall(self.head(found[0], SMALL_HEAD_BYTES) or b""))
+        return found[0] if len(told) >= _LEAST_SETTINGS else None
 
     def _is_training(self, path: str, *, must_count: bool) -> bool:
         head = self.head(path)

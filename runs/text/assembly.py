@@ -68,6 +68,7 @@ class Assembly:
         """Coordinates; of two names for one axis the better one wins."""
         axes: dict[str, Floats] = {}
         precedence: dict[str, int] = {}
+        totals: dict[str, tuple[Floats, float]] = {}
         first = len(template.reading.slots)
         for number, coordinate in enumerate(template.reading.coordinates):
             values = matrix[:, first + number]
@@ -85,12 +86,17 @@ class Assembly:
             if total is not None and axis == "inner":
                 axes["inner total"] = matrix[:, total]
             elif total is not None:
-                self._totals[axis] = float(matrix[-1, total])
+                totals[axis] = values, float(matrix[-1, total])
+        for axis, (values, planned) in totals.items():
+            # `STEP: 3/80 -- GLOBAL_STEP: 163`: the total is of what another name counts.
+            if values is axes[axis] or np.array_equal(values, axes[axis]):
+                self._totals[axis] = planned
         return axes
 
     def add_reading(self, reading: Reading, index: int, text: str) -> None:
         """One line, with its text, whose tokens fit no template."""
         group = LineGroup(np.array([index], dtype=np.int64))
+        best = {c.axis: c.value for c in sorted(reading.coordinates, key=lambda c: -c.precedence)}
         for coordinate in sorted(reading.coordinates, key=lambda c: -c.precedence):
             if coordinate.axis.startswith("total "):
                 self._totals[coordinate.axis.removeprefix("total ")] = coordinate.value
@@ -98,7 +104,7 @@ class Assembly:
             group.axes[coordinate.axis] = np.array([coordinate.value])
             if coordinate.total is not None and coordinate.axis == "inner":
                 group.axes["inner total"] = np.array([coordinate.total])
-            elif coordinate.total is not None:
+            elif coordinate.total is not None and coordinate.value == best[coordinate.axis]:
                 self._totals[coordinate.axis] = coordinate.total
         if reading.stamp:
             digits = self._view.columns(group.places, *reading.stamp_span)
@@ -130,10 +136,19 @@ class Assembly:
         group = LineGroup(np.array([piece], dtype=np.int64))
         group.axes = {axis: np.array([value]) for axis, (_, value) in record.axes.items()}
         group.parts = [
-            Part(ColumnKey(name), None, np.array([value]), record.is_certain)
+            Part(
+                ColumnKey(name, split=self._split_in(record, name)),
+                None,
+                np.array([value]),
+                record.is_certain,
+            )
             for name, value in record.values.items()
         ]
         self._groups.append(group)
+
+    def _split_in(self, record: TableRecord, name: str) -> str:
+        """The split of a table is that of its scores; what is minimised says so itself."""
+        return "" if self._roles.role_of(name) == "train/loss" else record.split
 
     def _is_certain(self, reading: Reading, number: int, is_measured: bool) -> bool:
         if reading.is_setting_like and not reading.is_anchored:

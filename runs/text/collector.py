@@ -19,6 +19,7 @@ from .cleaning import CleanChunk, decode
 from .plan import Plan
 from .plan_book import PlanBook
 from .record_blocks import RecordBlocks
+from .source_code import source_end
 from .tables import TableRecord
 
 EVENTS_PER_SHAPE = 500
@@ -153,6 +154,14 @@ class Collector:
                     return found
                 reached = block.end
                 found.records.append(block.record)
+                found.skipped[index:reached] = True
+            elif (
+                plan.may_open_source and (end := source_end(texts, index, final=final)) is not None
+            ):
+                if end == index:
+                    found.stop = index
+                    return found
+                reached = end
                 found.skipped[index:reached] = True
             else:
                 plan.looks_in_vain += texts.looks - before

@@ -28,6 +28,10 @@ _DURATION = re.compile(r"\d+(?::\d{2})+|\d+h\d+m|\?|-+|nan?")
 """`00:03`, `1h20m`, and what stands in for a time that is not known."""
 _COUNTER_NAMES = {"#": "step", "e": "epoch"}
 """Headings of the first columns that are too short to mean anything elsewhere."""
+_SPACY = ("e", "#")
+"""First columns of spaCy's table: losses since the row before, and scores on the data held out."""
+_CLASSES = "class"
+"""First column of a table of what was found of each class, as an evaluation prints it."""
 _WORD = re.compile(r"\S+")
 _NAME = re.compile(r"#|[^\W\d][\w./@%()-]*(?: (?:[^\W\d]|[(\[])[\w./:@%()\[\]-]*){0,3}")
 _HEADER_WORD = re.compile(
@@ -41,7 +45,8 @@ _TRIAL = re.compile(r"[A-Za-z][\w.=,-]*\d[\w.=,-]*")
 """`train_cifar_a1b2c_00001`."""
 _TRIAL_HEADER = re.compile(r"trial|run", re.IGNORECASE)
 _LOGGER_NAME = re.compile(r"^\s*\w+(?:\.\w+)+\s+-\s")
-_TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+\S*\d")
+_TWO_NUMBERS = re.compile(r"\d\S*[\s|│┃║]+(?:\S*\d|N/A)|N/A[\s|│┃║]+\S*\d")
+_NOT_MEASURED = "N/A"
 _SPLIT_HEADER = re.compile(r"\b(?:val|valid|validation|test|eval|dev)\b", re.IGNORECASE)
 """Quickly, for prose: one of these is in every header that names splits."""
 _SPLIT_LABEL = re.compile(r"train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval", re.IGNORECASE)
@@ -126,9 +131,18 @@ def _drawn_cells(text: str) -> list[str] | None:
     if not 2 <= len(cells) <= MAX_CELLS:
         return None
     numeric = sum(_is_numeric(cell) for cell in cells)
-    fits = (not cell or _is_numeric(cell) or _DURATION.fullmatch(cell) for cell in cells[1:])
+    absent = cells.count(_NOT_MEASURED)
+    fits = (
+        not cell or _is_numeric(cell) or cell == _NOT_MEASURED or _DURATION.fullmatch(cell)
+        for cell in cells[1:]
+    )
     has_label = not _is_numeric(cells[0]) and _NAME.fullmatch(cells[0]) is not None
-    if numeric < 2 or not all(fits) or not (has_label or _is_numeric(cells[0])):
+    if (
+        not numeric
+        or numeric + absent < 2
+        or not all(fits)
+        or not (has_label or _is_numeric(cells[0]))
+    ):
         return None
     return cells
 
@@ -262,7 +276,20 @@ class GridReader:
             return None
         for name, cell in zip(names, cells[1:], strict=True):
             self._take(record, name, cell)
+        self._note_split(record)
         return record
+
+    def _note_split(self, record: TableRecord) -> None:
+        """Tables that print scores of an evaluation under names that do not say so."""
+        first = tuple(name.casefold() for name in self._header[:2])
+        if first[:1] == (_CLASSES,):
+            record.split = "val"
+        elif first == _SPACY:
+            record.split = "val"
+            if record.axes.get("step", (0, 1.0))[1] == 0:
+                # All other rows add up the losses of many batches.
+                is_loss = {n for n in record.values if self._roles.role_of(n) == "train/loss"}
+                record.values = {n: v for n, v in record.values.items() if n not in is_loss}
 
     def _take(self, record: TableRecord, name: str, cell: str) -> None:
         if fraction := _FRACTION.fullmatch(cell):

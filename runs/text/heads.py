@@ -17,8 +17,10 @@ _EPOCH_AND_BATCH = re.compile(
     r"\s*\[\s*(?P<epoch>\d+)\s*,\s*(?P<inner>\d+)\s*\](?:\s*+:)?\s++(?=[^\W\d])"
 )
 """`[1, 2000] loss: 2.17`."""
-_GLUED_EPOCH = re.compile(r"\s*(?P<epoch>\d+)\s?epoch\b\S*")
+_GLUED_BATCHES = re.compile(r"\s*(?P<epoch>\d+)epoch:train:\d+-(?P<inner>\d+)batch\b\S*")
 """`3epoch:train:1-100batch: loss=90.2`."""
+_GLUED_EPOCH = re.compile(r"\s*(?P<epoch>\d+)\s?epoch\b\S*")
+"""`3epoch:train: loss=90.2`."""
 _ORDINAL = re.compile(
     r"""第\s*(?P<n>\d+)\s*(?:/\s*(?P<total>\d+)\s*)?个?\s*
     (?:(?P<epoch>轮|輪|回合|周期|[eE]poch|エポック)|(?P<step>步|次迭代|step|iter|ステップ)
@@ -44,6 +46,10 @@ _SPLIT_EPOCH_AND_BATCH = re.compile(
     re.VERBOSE,
 )
 """`Train: [3][50/100] loss 2.1`."""
+_SPLIT_BATCH_OF_EPOCH = re.compile(
+    r"\s*(?P<split>TRAIN|CV) Batch (?P<epoch>\d+)/(?P<inner>\d+)(?P<total>)\s"
+)
+"""WeNet's `TRAIN Batch 3/100 loss 2.1`, where 3 is the epoch."""
 _SPLIT_AND_STEP = re.compile(
     r"\s*(?P<split>[^\W\d]+)\s++(?P<step>\d+)\s++(?=[^\W\d][\w./-]{0,40}\s?[=:]\s?[-+]?\.?\d)"
 )
@@ -58,6 +64,7 @@ _NUMBERED_LINE = re.compile(r"\s*(?P<step>\d+)\s*:\s+(?=[^\W\d])")
 """`12: loss 2.1`."""
 _COUNTERS = (
     (_EPOCH_AND_BATCH, precedence.HEAD),
+    (_GLUED_BATCHES, precedence.HEAD),
     (_GLUED_EPOCH, precedence.HEAD),
     (_GLUED_PLACE, precedence.HEAD),
     (_GLUED_EPOCH_ALONE, precedence.HEAD),
@@ -117,12 +124,14 @@ def _read_split_and_step(passage: Passage) -> int | None:
 
 
 def _read_split_and_epoch(passage: Passage) -> int | None:
-    found = _SPLIT_EPOCH_AND_BATCH.match(passage.text)
+    text = passage.text
+    found = _SPLIT_EPOCH_AND_BATCH.match(text) or _SPLIT_BATCH_OF_EPOCH.match(text)
     if found is None or not passage.roles.split_of(found["split"]):
         return None
     passage.add_head_words(found["split"])
     passage.add_coordinate("epoch", found.span("epoch"), precedence.HEAD)
-    passage.add_coordinate("inner", found.span("inner"), precedence.HEAD, found.span("total"))
+    total = found.span("total") if found["total"] else None
+    passage.add_coordinate("inner", found.span("inner"), precedence.HEAD, total)
     return found.end()
 
 

@@ -29,6 +29,7 @@ from .lexer import read_line
 from .numbers import NUMBER, parse_number
 from .reading import Coordinate, Reading, Slot
 from .record_blocks import may_open_record
+from .source_code import may_open_source
 from .tables import is_row, is_rule
 from .template import Template, learn
 
@@ -36,6 +37,8 @@ _NUMBER_HINT = re.compile(r"\d|\bnan\b|\binf", re.IGNORECASE)
 _PATTERN_REACH = 8192
 """Characters of a line that patterns see: anybody may write them, and lines of megabytes exist."""
 _COORDINATES = ("step", "epoch", "tokens", "samples", "inner")
+_TOTALS = {"total_step": "total step", "total_epoch": "total epoch"}
+"""Groups of patterns that say how far the run means to go."""
 
 
 class Shape(Enum):
@@ -58,6 +61,8 @@ class Plan:
     may_start_config: bool = False
     may_open_record: bool = False
     """A record over several lines may begin with such lines."""
+    may_open_source: bool = False
+    """The source of a program that prints itself may begin with such lines."""
     looks_in_vain: int = 0
     """Lines that were looked at for a dump or a record below such a line, where none was."""
     events_seen: int = 0
@@ -75,7 +80,7 @@ class Plan:
     @property
     def is_special(self) -> bool:
         """True if such lines have to be looked at, whatever their numbers are."""
-        opens = self.may_start_config or self.may_open_record
+        opens = self.may_start_config or self.may_open_record or self.may_open_source
         return self.rule is not None or opens or self.is_heard
 
     def may_hold_metrics(self) -> bool:
@@ -91,7 +96,7 @@ class Plan:
     def is_idle(self) -> bool:
         """Nothing to do for such lines."""
         is_special = self.rule is not None or self.may_start_config or self.may_state
-        is_special |= self.may_open_record
+        is_special |= self.may_open_record or self.may_open_source
         return self.shape is Shape.NOTHING and not is_special and not self.heading
 
     @property
@@ -125,10 +130,13 @@ class Pattern:
             value = parse_number(number["number"])
             if group in _COORDINATES:
                 reading.coordinates.append(Coordinate(group, span, value))
+            elif group in _TOTALS:
+                reading.coordinates.append(Coordinate(_TOTALS[group], span, value))
             else:
                 name = group.replace("__", " ")
                 reading.slots.append(Slot(name, span, value, number["unit"] or "", is_known=True))
-        return reading if reading.slots else None
+        has_plan = any(c.axis in _TOTALS.values() for c in reading.coordinates)
+        return reading if reading.slots or has_plan else None
 
 
 def compile_patterns(entries: Iterable[Mapping[str, object]]) -> tuple[Pattern, ...]:
@@ -166,6 +174,7 @@ class Planner:
         plan = self._plan(piece, text)
         plan.may_state = may_state(text)
         plan.may_open_record = may_open_record(self.labels.without(text))
+        plan.may_open_source = may_open_source(text)
         has_values = plan.template is not None and bool(plan.template.reading.slots)
         plan.heading = heading_split(self.labels.without(text), self.roles, has_values=has_values)
         return plan

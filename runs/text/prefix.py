@@ -27,6 +27,9 @@ _RANK_OF_WORLD = re.compile(
     r"\((?P<rank>\d{1,4})/\d{1,4}\)\s+(?=(?:Epoch|Step|Iter\w*|Batch)\s+\d|[A-Z][a-z]+ing\s)"
 )
 """`(0/4) Epoch 1, batch 50`, behind a timestamp."""
+_RANK_BEHIND_PLACE = re.compile(r"\((?P<rank>\d{1,4})/\d{1,4}\)\s+(?=\S)")
+"""`(0/4) Device: cuda:0`, behind the place in the source that says it."""
+_PLACE = re.compile(r"[\w./-]+\.py:\d+")
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SUCCESS|[DIWEF])"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _TIME = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
@@ -140,7 +143,8 @@ class _PrefixReader:
         opens = line.startswith("[", found.end)
         part = _RANK.match(line, found.end)
         if part is None and found.stamp and found.rank is None:
-            part = _RANK_OF_WORLD.match(line, found.end)
+            is_placed = bool(self._tags) and _PLACE.fullmatch(self._tags[-1]) is not None
+            part = (_RANK_BEHIND_PLACE if is_placed else _RANK_OF_WORLD).match(line, found.end)
         if part is not None:
             self._take_rank(part)
         elif part := _STAMP.match(line, found.end + opens):

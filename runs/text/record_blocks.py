@@ -4,7 +4,12 @@
      'loss': 2.1,                 loss: 2.1
      'step': 50}                  training_iteration: 3
 
-Read line by line the values would get the place of the record before.
+Read line by line the values would get the place of the record before. And what detectron2
+prints to be pasted into a table, names and numbers on lines of their own:
+
+    copypaste: Task: bbox
+    copypaste: AP,AP50,AP75
+    copypaste: 9.5510,31.8367,8.5959
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 
 from ..roles import Roles
 from .numbers import NUMBER, parse_number
@@ -23,6 +29,9 @@ _OPENS = re.compile(r"""\s*\{\s*(?:["'][\w./@% ()-]{1,80}["']\s*:\s*[^{}\[\](]{1
 _ENTRY = re.compile(r"""\s*(?:["'][\w./@% ()-]{1,80}["']\s*:\s*[^{}\[\](]{1,80},?\s*)?\}?,?\s*$""")
 _RESULT = re.compile(r"(?:\S+ )?Result for (?P<name>[\w.=,-]{1,200}):\s*$")
 _FIELD = re.compile(r"(?P<indent> +)(?P<key>[\w./@-]{1,100}):(?: (?P<value>.*))?$")
+_PASTED_TASK = re.compile(r".{0,100}copypaste: Task: (?P<task>[\w-]{1,60})\s*$")
+_PASTED = re.compile(r".{0,100}copypaste: (?P<cells>[^\s,]+(?:,[^\s,]+)*)\s*$")
+_PASTED_LINES = 3
 _MOST_LINES = 400
 _AXES = ("step", "epoch")
 
@@ -37,7 +46,8 @@ class Block:
 
 def may_open_record(text: str) -> bool:
     """Whether a record over several lines may begin with a line of this shape."""
-    return _OPENS.match(text) is not None or _RESULT.match(text) is not None
+    opens = (_OPENS, _RESULT, _PASTED_TASK)
+    return any(pattern.match(text) is not None for pattern in opens)
 
 
 @dataclass(slots=True)
@@ -57,6 +67,9 @@ class RecordBlocks:
         result = _RESULT.match(lines[index])
         if result is not None:
             return self._read_result(result["name"], lines, index, final=final)
+        task = _PASTED_TASK.match(lines[index])
+        if task is not None:
+            return _read_pasted(task["task"], lines, index, final=final)
         return self._read_braces(lines, index, final=final)
 
     def _read_braces(self, lines: Sequence[str], index: int, *, final: bool) -> Block | None:
@@ -108,6 +121,22 @@ class RecordBlocks:
             return True
         record.values[name + suffix] = value
         return False
+
+
+def _read_pasted(task: str, lines: Sequence[str], index: int, *, final: bool) -> Block | None:
+    """Names and numbers of an evaluation; what it has no number for it calls nan."""
+    if len(lines) < index + _PASTED_LINES:
+        return None if final else Block()
+    names, numbers = (_PASTED.match(line) for line in lines[index + 1 : index + _PASTED_LINES])
+    if names is None or numbers is None:
+        return None
+    record = TableRecord(index, split="val", is_certain=True)
+    pairs = zip(names["cells"].split(","), numbers["cells"].split(","), strict=False)
+    for name, cell in pairs:
+        number = NUMBER.fullmatch(cell)
+        if number is not None and isfinite(value := parse_number(number["number"])):
+            record.values[f"{task}/{name}"] = value
+    return Block(record, index + _PASTED_LINES) if record.values else None
 
 
 def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -39,6 +39,8 @@ class TableRecord:
     values: dict[str, float] = field(default_factory=dict)
     axes: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Axis to (precedence, value): the best name wins."""
+    split: str = ""
+    """On which data it was measured, where the table says so and the names do not."""
     is_certain: bool = False
     is_status: bool = False
     """A row that says how far one of several trials is, again and again."""

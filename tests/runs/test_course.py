@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mltd.runs.course import role_by_course
+from mltd.runs.course import role_behind_losses, role_by_course
 from mltd.runs.roles import shipped
 
 
@@ -24,3 +24,19 @@ from mltd.runs.roles import shipped
 )
 def test_a_role_by_its_course(name: str, values: list[float], role: str | None) -> None:
     assert role_by_course(name, np.array(values), shipped()) == role
+
+
+@pytest.mark.parametrize(
+    ("role", "others", "meant"),
+    [
+        ("train/accuracy", ["train/loss", "val/loss"], "val/accuracy"),
+        ("error_rate", ["train/loss", "val/loss"], "val/error_rate"),
+        ("train/accuracy", ["val/loss", None], "train/accuracy"),
+        ("lr", ["train/loss", "val/loss"], "lr"),
+        (None, ["train/loss", "val/loss"], None),
+    ],
+)
+def test_what_comes_behind_both_losses_was_measured_where_the_second_was(
+    role: str | None, others: list[str | None], meant: str | None
+) -> None:
+    assert role_behind_losses(role, others) == meant

@@ -49,6 +49,35 @@ class TestOneRun:
         make(tmp_path, "checkpoint-25/trainer_state.json")
         assert only(tmp_path)["metrics"] == ["checkpoint-25/trainer_state.json"]
 
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("mpt-tiny.yaml", "max_duration: 400ba\noptimizer:\n  lr: 1.0e-3\n"),
+            ("axolotl.yml", "base_model: tiny\nnum_epochs: 3\nlearning_rate: 0.003\n"),
+            ("config.py", "batch_size = 16\nlearning_rate = 0.6\n"),
+        ],
+    )
+    def test_the_only_settings_beside_a_log(self, tmp_path: Path, name: str, content: str) -> None:
+        make(tmp_path, "train.log")
+        (tmp_path / name).write_text(content)
+        assert only(tmp_path) == {"log": ["train.log"], "config": [name]}
+
+    @pytest.mark.parametrize(
+        ("names", "content"),
+        [
+            (["a.yaml", "b.yaml"], "lr: 0.1\nepochs: 3\n"),
+            (["classes.yaml"], "names: [cat, dog]\nlr: 3\n"),
+            (["environment.yml"], "lr: 0.1\nepochs: 3\n"),
+        ],
+    )
+    def test_what_else_lies_beside_a_log(
+        self, tmp_path: Path, names: list[str], content: str
+    ) -> None:
+        make(tmp_path, "train.log")
+        for name in names:
+            (tmp_path / name).write_text(content)
+        assert only(tmp_path) == {"log": ["train.log"]}
+
     def test_ultralytics(self, tmp_path: Path) -> None:
         make(tmp_path, "results.csv", "args.yaml", "weights/best.pt", "weights/last.pt")
         (tmp_path / "labels.jpg").write_bytes(b"\xff\xd8")

@@ -31,6 +31,40 @@ def test_what_a_name_means(name: str, role: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("last_data_time", "data_time"),
+        ("loader_time", "data_time"),
+        ("avg_loader_time", "data_time"),
+        ("perf/dataloader_time", "data_time"),
+        ("last_time", "step_time"),
+        ("iter time (s)", "step_time"),
+        ("train_step_timing in s", "step_time"),
+        ("l2_norm/grad/global", "grad_norm"),
+        ("Train l2_norm/grad/global", "grad_norm"),
+        ("mAP50", "score"),
+        ("mAP50-95)", "score"),
+        ("metrics/mAP50-95(B)", "score"),
+        ("bbox/AP75", "score"),
+        ("eval_sts-dev_spearman_cosine", "val/score"),
+        ("actor_ent", "entropy"),
+        ("charts/SPS", "throughput"),
+        ("Worker 0 memory usage", "memory"),
+        ("[valid] cer_ctc", "val/error_rate"),
+        ("DEV f1-score (micro avg)", "val/score"),
+        ("test-mlogloss", "test/loss"),
+        ("fps total", "throughput"),
+        ("Initial learn rate", None),
+        ("gpu_0_memory_MB", "memory"),
+        ("throughput/total_tokens", None),
+        ("throughput/device/tokens_per_second", "throughput"),
+    ],
+)
+def test_what_names_of_frameworks_mean(name: str, role: str | None) -> None:
+    assert shipped().role_of(name) == role
+
+
+@pytest.mark.parametrize(
     ("name", "axis"), [("steps_completed", "step"), ("dev_other_num_updates", "step")]
 )
 def test_names_of_coordinates(name: str, axis: str) -> None:

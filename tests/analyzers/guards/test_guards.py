@@ -139,6 +139,14 @@ def test_8_a_change_of_what_the_run_is_fed_is_a_fact() -> None:
     assert view.facts.change_near(60, before=10) is None
 
 
+def test_8_a_mean_batch_size_that_wavers_is_no_plan() -> None:
+    # Seldom told, as by fairseq at the ends of epochs: what is told so is else a change.
+    loss = noisy(2, 90)
+    assert view_of({"loss": loss, "train_bsz": [130.5, 131.6, 128.9, 134.4]}).facts.changes == []
+    changes = view_of({"loss": loss, "train_bsz": [128.0, 256.0, 512.0]}).facts.changes
+    assert len(changes) == 2
+
+
 def test_8_a_measurement_that_always_changes_is_no_plan() -> None:
     assert view_of({"loss": noisy(2, 90), "seq_len": noisy(100, 90, 9)}).facts.changes == []
 

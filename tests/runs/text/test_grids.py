@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mltd.runs.roles import shipped
+from mltd.runs.run import Run, SourceFile
+from mltd.runs.text.extractor import TextReader
 from mltd.runs.text.grids import MAX_WIDTH, GridReader, header_cells, row_cells
 
 
@@ -168,3 +170,68 @@ def test_an_index_before_names_with_spaces_is_still_an_index() -> None:
     assert record is not None
     assert record.axes["epoch"][1] == 1
     assert record.values == {"train loss": 1.5897, "acc": 0.22}
+
+
+def read_all(lines: list[str]) -> dict[str, tuple[str | None, list[float], list[float]]]:
+    """Role, steps and values of each series of a log."""
+    run = Run("test")
+    file = run.add_file(SourceFile("train.log"))
+    run.append(file, TextReader().feed("\n".join(lines).encode(), final=True))
+    return {s.name: (s.role, s.axis("step").tolist(), s.values.tolist()) for s in run.series}
+
+
+def test_losses_of_spacy_are_those_of_its_tasks_and_its_scores_are_measured_on_held_out_data() -> (
+    None
+):
+    found = read_all([
+        "E    #       LOSS TOK2VEC  LOSS TEXTCAT  LOSS NER  CATS_SCORE  ENTS_F  SCORE ",
+        "---  ------  ------------  ------------  --------  ----------  ------  ------",
+        "  0       0          0.00          2.27      9.10        3.82    0.00    0.04",
+        "  0      40         28.57         92.17    301.20       13.74   10.10    0.14",
+        "  1      80         20.58         72.18    201.20       36.62   20.20    0.37",
+        "  2     120         10.58         42.19    101.20       55.24   30.30    0.55",
+    ])  # fmt: skip
+    assert found["LOSS TOK2VEC"][0] is None
+    # Its first row is that of one batch; all others add up those since the row before.
+    assert found["LOSS TEXTCAT"] == ("train/loss", [40, 80, 120], [92.17, 72.18, 42.19])
+    assert found["LOSS NER"][0] == "train/loss"
+    assert found["CATS_SCORE"] == ("val/score", [0, 40, 80, 120], [3.82, 13.74, 36.62, 55.24])
+    assert (found["ENTS_F"][0], found["SCORE"][0]) == ("val/score", "val/score")
+
+
+def test_a_table_of_classes_is_that_of_an_evaluation() -> None:
+    lines = []
+    for epoch in range(1, 5):
+        lines += [
+            "      Epoch    GPU_mem   box_loss   cls_loss  Instances       Size",
+            f"        {epoch}/4      2.31G      0.{9 - epoch}2     0.{9 - epoch}7     {30 + epoch}"
+            "        640: 100%|##########| 50/50 [00:10<00:00,  4.92it/s]",
+            "              Class     Images  Instances      Box(P          R      mAP50  mAP50-95):"
+            " 100%|##########| 10/10 [00:02<00:00,  4.76it/s]",
+            f"                   all        300        241       0.{epoch}2     0.{epoch}03     "
+            f"0.{epoch}3     0.{epoch}1",
+        ]
+    found = read_all(lines)
+    assert found["mAP50"][0] == "val/score"
+    assert found["mAP50"][2] == [0.13, 0.23, 0.33, 0.43]
+    assert found["box_loss"][0] == "train/loss"
+    assert found["Instances"][2] == [31, 32, 33, 34]
+
+
+def test_a_metric_that_one_split_has_not_is_still_one_of_the_other() -> None:
+    said = "2024-05-25 21:23:46,823 - INFO - allennlp.training.callbacks.console_logger - "
+    lines = []
+    for epoch in range(4):
+        lines += [
+            f"2024-05-25 21:23:23,839 - INFO - allennlp.training.trainer - Epoch {epoch}/3",
+            f"{said}                       Training |  Validation",
+            f"{said}accuracy           |     0.{epoch}32  |     0.{epoch}38",
+            f"{said}gpu_0_memory_MB    |  1201.31{epoch}  |       N/A",
+            f"{said}loss               |     1.{9 - epoch}40  |     2.{9 - epoch}81",
+            f"{said}worker_0_memory_MB |  {2000 + epoch}.200  |       N/A",
+        ]
+    found = read_all(lines)
+    assert found["Training/worker_0_memory_MB"][0] == "memory"
+    assert found["Training/worker_0_memory_MB"][2] == [2000.2, 2001.2, 2002.2, 2003.2]
+    assert found["Validation/loss"][0] == "val/loss"
+    assert "Validation/worker_0_memory_MB" not in found

@@ -100,7 +100,7 @@ CASES = [
     case("Train: 3 [  50/1251 (  4%)]  Loss: 6.94 (6.95)",
          {"Loss": 6.94, "Loss (avg)": 6.95}, epoch=3, inner=50),
     case("1epoch:train:1-100batch: loss_ctc=100.1, loss=90.2",
-         {"loss_ctc": 100.1, "loss": 90.2}, epoch=1),
+         {"loss_ctc": 100.1, "loss": 90.2}, epoch=1, inner=100),
     case("Ep. 1 : Up. 1000 : Cost 8.1 * 1,234 after 9,999 : Time 1.5s : gNorm 1.2",
          {"Cost": 8.1, "Time": 1.5, "gNorm": 1.2}, epoch=1, step=1000),
     case("INFO:tensorflow:loss = 3.4567, step = 100 (12.345 sec)",

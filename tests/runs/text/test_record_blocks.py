@@ -73,4 +73,5 @@ def test_a_table_that_a_logger_prints_line_by_line_is_read() -> None:
         "Validation/accuracy": ("val/accuracy", 8),
         "Training/loss": ("train/loss", 8),
         "Validation/loss": ("val/loss", 8),
+        "Training/gpu_0_memory_MB": ("memory", 8),
     }
