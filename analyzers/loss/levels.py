@@ -24,6 +24,8 @@ FEW = 24
 SHORT = 72
 """Points up to which a list of them is read at a glance."""
 
+_DOUBT, _NO_DOUBT = 2.0, 8.0
+"""Errors of a slope."""
 LEAST_FALL = 0.06
 """Share of the level from which on a steady fall is progress."""
 
@@ -189,11 +191,14 @@ def is_too_coarse(view: RunView, curve: Curve) -> bool:
     return len(tail) == 0 or curve.grain > 0.005 * abs(float(np.median(tail)))
 
 
-def goes_on_falling(curve: Curve, since: float = -np.inf, fall: float = np.inf) -> bool:
+def goes_on_falling(
+    curve: Curve, since: float = -np.inf, fall: float = np.inf, least: float = LEAST_FALL
+) -> bool:
     """True if a line through all points after a beginning falls by more than chance, and enough.
 
     Windows of a few dozen noisy points see nothing where hundreds of them agree on a slope. Enough
-    is a share of the level, or half as fast as the whole curve fell by `fall`.
+    is a share of the level, or half as fast as the whole curve fell by `fall`; `least` is enough
+    of the level where the slope is beyond all doubt.
     """
     start, _, mean, _, _, counts = curve.bins
     known = (counts > 0) & np.isfinite(mean) & (np.abs(mean) < 1e30)
@@ -206,7 +211,8 @@ def goes_on_falling(curve: Curve, since: float = -np.inf, fall: float = np.inf) 
     x = np.arange(count) - (count - 1) / 2
     slope = float(x @ values) / float(x @ x)
     enough = min(LEAST_FALL * level, 0.5 * fall * count / max(len(known), 1))
-    if level == 0 or -slope * count < enough:
+    won = -slope * count
+    if level == 0 or won < min(enough, least * level):
         return False
     rest = values - values.mean() - slope * x
     power = float(rest @ rest)
@@ -214,4 +220,4 @@ def goes_on_falling(curve: Curve, since: float = -np.inf, fall: float = np.inf) 
     alike = min(0.9, max(0.0, float(rest[1:] @ rest[:-1]) / power)) if power > 0 else 0.0
     error = np.sqrt(power / (count - 2) / float(x @ x) * (1 + alike) / (1 - alike))
     # Whoever says that nothing is learned has to prove it: two errors are doubt enough.
-    return -slope > 2.0 * float(error)
+    return -slope > (_DOUBT if won >= enough else _NO_DOUBT) * float(error)

@@ -59,6 +59,8 @@ from .thrown import thrown_at_start
 SOON = 4
 """Points before a resume, or a leap of the rate, in which a rise by chance may seem to begin."""
 _FEW_LEAPS = 3
+_STEADILY = -0.8
+"""Rank correlation with time of a loss that gets lower and lower."""
 _EARLY = re.compile(r"(?i)early[ -]?stop|training early|stopped early|signaling trainer to stop")
 
 
@@ -261,7 +263,8 @@ class LossDivergence:
             return change
         few = max(2, len(since) // 5)
         begin, end = float(np.median(since[:few])), float(np.median(since[-few:]))
-        return change if end < 0.9 * begin else None
+        is_learned = end < 0.95 * begin and rank_correlation(since[-4096:]) < _STEADILY
+        return change if end < 0.9 * begin or is_learned else None
 
     def _onset(self, curve: Curve, shape: Shape) -> int:
         """After the last point at the best level, or where an excursion that never ended began."""

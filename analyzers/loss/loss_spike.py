@@ -136,7 +136,7 @@ class LossSpike:
         steps = curve.spacing if curve.axis_name == "step" else 1.0
         if spike.rise <= max(1.0, self.absurd / max(steps, 1.0)) * fall:
             return False
-        return all(self._stands_out(curve, spike))
+        return all(self._stands_out(curve, spike)) and not _comes_again(curve, spike)
 
     def _stands_out(self, curve: Curve, spike: Excursion) -> tuple[bool, bool]:
         """Whether nothing nearly as high was there before, and whether nothing suggested it.
@@ -199,6 +199,15 @@ def _among_few(curve: Curve) -> Excursion | None:
     points = jump.back - jump.at
     scale = (jump.peak - jump.before) / WINDOW
     return Excursion(jump.at, jump.before, scale, jump.peak, jump.peak_at, jump.back, points)
+
+
+def _comes_again(curve: Curve, spike: Excursion) -> bool:
+    """Values nearly as high come now and then since, and are nothing special any more: a tail."""
+    later = curve.y[(spike.end or spike.peak_at) + 1 :][:512]
+    high = np.flatnonzero(later > spike.baseline + 0.5 * spike.rise)
+    first = (spike.end or spike.peak_at) + 1
+    special = {place for one in curve.excursions for place in range(one.start, one.start + 4)}
+    return sum(first + int(place) not in special for place in high[:64]) >= 2
 
 
 def _has_edge(curve: Curve, spike: Excursion) -> bool:

@@ -174,16 +174,19 @@ class Overfitting:
         if len(measured) < 5 or not np.isfinite(measured).all() or not np.isfinite(reached).all():
             return
         high = int(np.argmax(measured))
-        now = float(np.median(measured[-3:]))
+        # The best of many that scatter is good by chance, its neighbours are not.
+        near = len(measured) // _NEAR_BEST
+        best = float(np.median(measured[max(0, high - near) : high + near + 1]))
+        now = float(np.median(measured[-max(3, 2 * near) :]))
         fitted = float(np.median(reached[-3:]))
-        drop = float(measured[high]) - now
+        drop = best - now
         if len(measured) - high < 4 or drop < max(0.03, self.jitters * _jitter(measured)):
             return
         if fitted - now < 0.1 or fitted < level_at(train, val.step(high)):
             return
         yield Finding(
             id=self.id,
-            title=f"{val.name} fell from {measured[high]:.3g} at {val.axis_name} "
+            title=f"{val.name} fell from {best:.3g} at {val.axis_name} "
             f"{val.step(high):.10g} to {now:.3g} while {train.name} reached {fitted:.3g}: the gap "
             f"is {100 * (fitted - now):.0f} points",
             severity=Severity.WARNING,
@@ -193,6 +196,10 @@ class Overfitting:
             first_step=val.step(high),
             details={"gap": fitted - now},
         )
+
+
+_NEAR_BEST = 40
+"""Evaluations of which one on either side of the best is looked at, too."""
 
 
 def _jitter(values: Floats) -> float:

@@ -46,6 +46,9 @@ from .outcomes import (
 from .overdriven import overdriven
 from .worthless import all_wrong
 
+_CREEPS = 0.02
+"""Share of its level that a loss wins on the way that is called flat, if it does so evenly."""
+
 
 @analyzer
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ class Plateau:
             return False
         if share > self.driven_above and overdriven(view) is not None:
             return True
-        if goes_on_falling(curve, since, fall) or self._may_be_solved(view, curve):
+        if goes_on_falling(curve, since, fall, _CREEPS) or self._may_be_solved(view, curve):
             return False
         from_start = flat <= self.at_once * len(shape.levels)
         if share > self.stuck_above:

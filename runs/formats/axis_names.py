@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ..harvest import AXES
+from ..roles import normalise
 from ..settings import current
 
 EARLIEST_UNIX_TIME = 3e8
 """Seconds; anything smaller (July 1979) is a duration, not a moment."""
 LATEST_UNIX_TIME = 1e10
+_COUNTERS = frozenset({"", "i", "n", "k", "idx", "index", "no", "nr", "unnamed 0"})
+"""What the first column of a table is called that numbers its rows."""
 
 
 def axis_of(name: str) -> str | None:
@@ -20,13 +23,20 @@ def axis_of(name: str) -> str | None:
     return axis if axis in AXES else None
 
 
-def axis_sources(names: Iterable[str]) -> dict[str, list[int]]:
+def is_counter(first: str) -> bool:
+    """True for the first column of a table if it only numbers the rows."""
+    return normalise(first) in _COUNTERS
+
+
+def axis_sources(names: Sequence[str]) -> dict[str, list[int]]:
     """Axis to the positions of the names that can supply it, the most trustworthy first."""
     found: dict[str, list[tuple[int, int]]] = {}
     for position, name in enumerate(names):
         axis, rank = current().roles.axis_rank(name)
         if axis in AXES:
             found.setdefault(axis, []).append((rank, position))
+    if names and not {"step", "epoch"} & found.keys() and is_counter(names[0]):
+        found["step"] = [(0, 0)]
     return {axis: [position for _, position in sorted(places)] for axis, places in found.items()}
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..roles import shipped
-from .axis_names import axis_of
+from .axis_names import axis_of, is_counter
 
 # Words that hardly any other table has; the vocabulary in `roles` also knows "score" or "cost".
 _METRIC = re.compile(
@@ -57,6 +57,8 @@ def training_likeness(names: Sequence[str]) -> float:
         return 0.0
     if metrics and axes:
         return 0.95
+    if metrics and len(names) > 1 and is_counter(names[0]):
+        return 0.75
     if has_training_axis and any(roles.is_known(name) for name in values):
         return 0.85
     if has_training_axis and ("epoch" in axes or any(roles.split_of(name) for name in values)):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from mltd.analyzers.core.finding import Severity
+from mltd.analyzers.diagnosis import diagnose
+from tests.analyzers.made import read_log
 
 from .judging import alarms, causes, found, ids
 
@@ -184,3 +186,18 @@ def test_a_loss_of_another_scale_beside_an_accuracy_that_stays_is_the_wrong_loss
     squared = "train/loss: 12>0.9*60 ; test_loss: 4.14 3.68 2.37 1.28"
     assert causes(f"{squared} ; {right}")[0] == "wrong_loss"
     assert "suspicious_metric" not in ids(f"{squared} ; test_acc: 11.4 20.1 31.2 44.5")
+
+
+@pytest.mark.parametrize(("end", "is_alarm"), [(0.725, False), (0.66, True)])
+def test_the_best_of_many_small_evaluations_is_good_by_chance(end: float, is_alarm: bool) -> None:
+    chance = np.random.default_rng(1)
+    rise = 1 - np.exp(-np.arange(200) / 8)
+    level = np.where(np.arange(200) < 40, 0.735, end)
+    right = np.round(150 * (0.3 + (level - 0.3) * rise + 0.008 * chance.standard_normal(200))) / 150
+    right[26] = 0.76
+    lines = [
+        f"Epoch: {n + 1:03d}, Loss: {1.5 - 0.85 * r:.4f}, Train: {0.4 + 0.58 * r:.4f}, Val: {v:.4f}"
+        for n, (r, v) in enumerate(zip(rise, right, strict=True))
+    ]
+    told = diagnose(read_log("\n".join(lines) + "\n")).findings
+    assert any(f.id == "overfitting" and f.is_alarm for f in told) == is_alarm

@@ -211,3 +211,18 @@ def test_a_mean_size_of_batches_that_wavers_is_no_planned_change(
     for number, size in reversed(list(enumerate(sizes.split(), 1))):
         rows.insert(10 * number, f"update {100 * number} bsz {size}")
     assert bool(RunView(read_log("\n".join(rows) + "\n")).facts.changes) == is_planned
+
+
+@pytest.mark.parametrize(("last", "is_quiet"), [(2.8, True), (3.2, False)])
+def test_an_announced_stage_that_is_learned_slowly_but_steadily_is_no_divergence(
+    last: float, is_quiet: bool
+) -> None:
+    chance = np.random.default_rng(4)
+    easy = 2 + 1.5 * np.exp(-np.arange(200) / 15)
+    hard = np.linspace(3.05, last, 360)
+    hard[:6] += [4.5, 2.5, 1.5, 0.8, 0.4, 0.2]
+    losses = np.concatenate([easy, hard]) + 0.02 * chance.standard_normal(560)
+    lines = [f"iter {n}: loss {loss:.4f}, time 81.2ms" for n, loss in enumerate(losses)]
+    lines.insert(200, "[curriculum] phase 2/2: alphabet=full block_size=48")
+    told = diagnose(read_log("\n".join(lines) + "\n")).findings
+    assert any(f.id == "loss_divergence" and f.is_alarm for f in told) != is_quiet

@@ -81,3 +81,13 @@ def test_a_running_mean_that_wanders_up_and_back_has_no_spike(jump: float, is_sp
     lines = [f"step {n} loss {value} lr 3e-4" for n, value in enumerate(values)]
     told = diagnose(read_log("\n".join(lines) + "\n")).findings
     assert any(f.id == "loss_spike" and f.is_alarm for f in told) == is_spike
+
+
+@pytest.mark.parametrize(("later", "is_spike"), [([20.3, 23.6], False), ([9.3, 9.6], True)])
+def test_the_first_of_several_high_values_is_a_tail(later: list[float], is_spike: bool) -> None:
+    tuned = [7.4, 4.4, 6.1, 6.8, 8.4, 14.8, 6.1, 10.5, 6.4, 7.5, 8.4, 6.8, 9.2, 8.2, 5.4, 7.5, 6.2,
+             9.8, 5.8, 28, 4, 10.4, 6.8, later[0], 7.6, 3.4, 11.7, 2.8, 10.8, 11.8, 5, later[1],
+             6.7, 12.5, 9.3, 3.9, 8.4, 9.2, 9.8, 11.5]  # fmt: skip
+    lines = [f"step {5 * n + 5} train loss {value / 1000:.4f}" for n, value in enumerate(tuned)]
+    told = diagnose(read_log("\n".join(lines) + "\n")).findings
+    assert any(f.id == "loss_spike" and f.is_alarm for f in told) == is_spike

@@ -338,8 +338,9 @@ def test_a_training_set_that_is_the_worse_and_jumps_is_made_so(train: str, is_al
         "train/loss: 2.45>1.9~0.03*10 1.9~0.03*70 ; train_acc: 0.1>0.34~0.01*10 0.34~0.01*70 ; "
         "val/loss: 2.3 1.95 1.9 1.89 1.885 1.885 1.88 1.88 ; lr: 0.001>0.00001*80",
         "train/loss: 0.054>0.04~0.002*10 0.04~0.002*300 ; val/loss: 0.0449~0.0003*15",
+        "train/loss: 3.1>2.8~0.02*20 2.8>2.7~0.015*130 ; lr: 0.002*150 ; feat_std: 0.17~0.001*150",
     ],
-    ids=["nothing else is logged", "right more often", "a number with noise"],
+    ids=["nothing else is logged", "right more often", "a number with noise", "creeps on"],
 )
 def test_flat_at_what_may_be_the_floor_is_not_stuck(example: str) -> None:
     assert "plateau" not in alarms(example)

@@ -235,3 +235,13 @@ def test_a_column_that_is_only_a_value_is_named_by_its_file(file: str, name: str
     reader = TabularFormat().open(f"/runs/a.b/{file}")
     harvest = feed_whole(reader, b"Wall time,Step,Value\n1700000000,1,2.5\n1700000001,2,2.25\n")
     assert values(harvest, name) == [2.5, 2.25]
+
+
+@pytest.mark.parametrize("first", ["i", "idx", "", "Unnamed: 0"])
+def test_a_first_column_that_numbers_the_rows_counts_the_steps(first: str) -> None:
+    text = f"{first},loss\n10,2.5\n20,2.25\n30,2.0\n"
+    assert TabularFormat().sniff(text.encode(), "log.csv") > 0.5
+    harvest = read(text)
+    assert axis(harvest, "step") == [10, 20, 30]
+    assert values(harvest, "loss") == [2.5, 2.25, 2.0]
+    assert TabularFormat().sniff(text.replace("loss", "height").encode(), "log.csv") == 0
