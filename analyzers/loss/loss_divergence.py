@@ -380,21 +380,26 @@ def _at_change(view: RunView, curve: Curve, onset: int) -> int:
     """
     usual = curve.y[max(0, onset - REACH) : onset]
     places = [boundary.at for boundary in boundaries(view, curve)]
-    for place in (*places, *_rate_leaps(view, curve)):
+    for place in (*places, *_rate_leaps(view, curve, onset)):
         if 0 < place - onset <= SOON and len(usual) >= SOON:
             between = curve.y[onset:place]
             return place if float(np.max(between)) <= float(np.max(usual)) else onset
     return onset
 
 
-def _rate_leaps(view: RunView, curve: Curve) -> list[int]:
-    """Where in a curve the learning rate was doubled at once, or more."""
+def _rate_leaps(view: RunView, curve: Curve, first: int) -> list[int]:
+    """Where in the points from `first` on the learning rate was doubled at once, or more."""
     rate = view.curve("lr")
     if rate is None or rate.axis_name != curve.axis_name or len(rate) < FEW:
         return []
-    before, after = rate.y[:-1], rate.y[1:]
-    leaps = np.flatnonzero((after > 2.0 * before) & (before > 0)) + 1
+    _, _, _, lowest, highest, _ = rate.bins
+    bases = np.minimum(lowest, np.concatenate([lowest[:1], lowest[:-1]]))
     # A warm-up, or a rate that is thrown about, is not one.
-    if len(leaps) > _FEW_LEAPS:
+    if np.count_nonzero((highest > 2.0 * bases) & (bases > 0)) > 2 * _FEW_LEAPS:
         return []
+    last = min(first + SOON, len(curve) - 1)
+    begin = max(0, int(np.searchsorted(rate.x, curve.x[first])) - 1)
+    end = int(np.searchsorted(rate.x, curve.x[last], side="right"))
+    rates = rate.y[begin:end]
+    leaps = np.flatnonzero((rates[1:] > 2.0 * rates[:-1]) & (rates[:-1] > 0)) + 1 + begin
     return [int(place) for place in np.searchsorted(curve.x, rate.x[leaps])]
