@@ -23,10 +23,11 @@ def bad_from_the_start(view: RunView, identity: str) -> Iterator[Finding]:
     if train is None or val is None or len(val) < 3 or not view.facts.is_monotone:
         return
     shape = shape_of(train)
-    if shape is None or not np.isfinite(val.y).all() or shape.first <= 0:
+    _, _, _, lows, _, counts = val.bins
+    if shape is None or int(counts.sum()) < len(val) or shape.first <= 0:
         return
     learned = shape.last < 0.35 * shape.first
-    lowest = float(np.min(val.y))
+    lowest = float(np.min(lows))
     never_good = lowest > 0.75 * shape.first and lowest > 3 * shape.last
     is_lost = learned and never_good and _was_apart_early(train, val, shape.first)
     if began_together(train, val):

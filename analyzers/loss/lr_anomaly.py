@@ -29,6 +29,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
@@ -38,6 +40,9 @@ from .creeping import creeps_up
 from .levels import begins_at_start, shape_of
 from .resumes import boundaries
 from .warming import never_arrived
+
+_RAMP = 0.15
+"""Share of the run in which a first rise is a warm-up."""
 
 
 @analyzer
@@ -123,7 +128,8 @@ class LearningRateAnomaly:
     def _jumps(self, view: RunView, curve: Curve) -> Iterator[Finding]:
         _, _, _, lowest, highest, _ = curve.bins
         bases = np.minimum(lowest, np.concatenate([lowest[:1], lowest[:-1]]))
-        if not np.any(highest > self.jump * bases):
+        leaps = np.flatnonzero(highest > self.jump * bases)
+        if len(leaps) == 0 or _is_ramp(lowest, highest, int(leaps[-1]) + 1):
             return
         rates = curve.y
         peak = float(rates.max())
@@ -140,7 +146,7 @@ class LearningRateAnomaly:
         places = np.flatnonzero(up) + 1
         # The first rise is a warm-up, also where a later jump goes higher.
         falls = np.flatnonzero(np.diff(rates) < 0)
-        ramp = min(int(falls[0]) if len(falls) else len(rates), int(0.15 * len(rates)))
+        ramp = min(int(falls[0]) if len(falls) else len(rates), int(_RAMP * len(rates)))
         places = places[places > ramp]
         restarted = {r.at for r in curve.restarts}
         places = np.array([p for p in places.tolist() if p not in restarted], dtype=int)
@@ -232,3 +238,11 @@ class LearningRateAnomaly:
             first_step=step,
             details={"kind": "early_end"},
         )
+
+
+def _is_ramp(lowest: Floats, highest: Floats, count: int) -> bool:
+    """Nothing but a rise in so many bins at the very beginning: a warm-up."""
+    is_early = count <= _RAMP * len(lowest)
+    return is_early and bool(
+        np.all(np.diff(lowest[:count]) >= 0) and np.all(np.diff(highest[:count]) >= 0)
+    )

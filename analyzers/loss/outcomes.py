@@ -22,16 +22,18 @@ def accuracy(view: RunView, split: str) -> Curve | None:
 
 def as_fraction(curve: Curve) -> Floats:
     """Accuracy between 0 and 1, also where it is logged in percent."""
-    finite = curve.y[np.isfinite(curve.y)]
-    is_percent = len(finite) > 0 and float(finite.max()) > 1.5
-    return curve.y / 100.0 if is_percent else curve.y
+    return curve.y / 100.0 if _is_percent(curve) else curve.y
 
 
 def binned_fraction(curve: Curve) -> Floats:
     """The same in bins, of which there are few however long the run is."""
-    _, _, mean, _, high, _ = curve.bins
-    is_percent = len(high) > 0 and float(np.nanmax(high, initial=0.0)) > 1.5
-    return mean / 100.0 if is_percent else mean
+    mean = curve.bins[2]
+    return mean / 100.0 if _is_percent(curve) else mean
+
+
+def _is_percent(curve: Curve) -> bool:
+    high = curve.bins[4]
+    return len(high) > 0 and float(np.nanmax(high, initial=0.0)) > 1.5
 
 
 def classes(view: RunView) -> float | None:

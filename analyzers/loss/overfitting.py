@@ -76,7 +76,8 @@ class Overfitting:
 
     def _by_loss(self, view: RunView, train: Curve, val: Curve) -> Iterator[Finding]:
         values = val.y
-        if not np.isfinite(values).all() or float(np.min(values)) <= 0:
+        _, _, _, lowest, _, counts = val.bins
+        if int(counts.sum()) < len(val) or float(np.min(lowest)) <= 0:
             return
         low = int(np.argmin(values))
         after = values[low:]
