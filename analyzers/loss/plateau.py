@@ -136,6 +136,8 @@ class Plateau:
         if goes_on_falling(curve, since, fall, _CREEPS) or self._may_be_solved(view, curve):
             return False
         from_start = flat <= self.at_once * len(shape.levels)
+        if view.curve("kl") is not None:
+            return False  # what a divergence costs is no matter of learning, and has no known floor
         if share > self.stuck_above:
             if view.facts.is_decayed and (not from_start or not self._validation_is_flat(view)):
                 return False

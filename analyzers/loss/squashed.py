@@ -23,6 +23,8 @@ _AT_ONCE = 0.02
 _BOTH_NEAR = 0.01
 _APART = 0.04
 """Range of accuracies over which a constant sum is no accident of a flat end."""
+_MOVED = 0.02
+"""The same where the number of classes is only guessed."""
 _MOST_CLASSES = 20
 """More are too close to each other to be told apart by a loss."""
 
@@ -62,6 +64,7 @@ def _by_their_sum(view: RunView, known: float, identity: str) -> Iterator[Findin
         or not is_sum
         or float(np.min(hits)) < _RIGHT
         or float(np.max(hits)) > 1.0
+        or (classes(view) is None and float(np.ptp(hits)) < _MOVED)
     ):
         return
     yield Finding(

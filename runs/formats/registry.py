@@ -26,6 +26,7 @@ BUILT_IN = (
     "json_document:JsonDocumentFormat",
     "json_lines:JsonLinesFormat",
     "tabular:TabularFormat",
+    "bare_columns:BareColumnsFormat",
     "text:TextFormat",
 )
 """Module and class, most particular first: of two equally sure formats the first wins."""
