@@ -16,6 +16,9 @@ from .memorised import began_together
 UNMOVED = 0.12
 """Share by which the first evaluations of a model differ that only memorises."""
 
+_NO_GUESS = 1.7
+"""Times the first training loss: who has learned nothing guesses, and is not that wrong."""
+
 
 def bad_from_the_start(view: RunView, identity: str) -> Iterator[Finding]:
     """Training learns, validation is at its worst from the first evaluation to the last."""
@@ -33,7 +36,7 @@ def bad_from_the_start(view: RunView, identity: str) -> Iterator[Finding]:
         return  # it got worse as training got better: it memorises
     if not is_lost and not _is_always_apart(train, val, shape):
         return
-    if _stays_at_first(val):
+    if _stays_at_first(val) and float(val.y[0]) < _NO_GUESS * shape.first:
         return
     yield Finding(
         id=identity,
