@@ -19,6 +19,10 @@ def fill_forward(values: Floats, carry: float) -> Floats:
     return np.where(last >= 0, values[np.maximum(last, 0)], carry)
 
 
+_MOST_LOOPS = 8
+"""Loops of different lengths whose ends are remembered."""
+
+
 class Coordinates:
     """Row table of one file: line, generation and the axes of every record."""
 
@@ -42,6 +46,10 @@ class Coordinates:
         """Epochs such as 0.17: a trainer's bar then counts the whole run, not an epoch."""
         self.open_share = np.nan
         """How much of its loop the very last row has done, if it says so: of an epoch, of a bar."""
+        self._loop_ends: dict[float, float] = {}
+        """Per total of a loop, how far it got at most."""
+        self.is_inside_loop = False
+        """The very last row stands well before the end that its loop had reached before."""
         self.planned_steps: float | None = None
         """Where a bar ends that counts the steps of the whole training."""
         self._inner_offset = 0.0
@@ -129,12 +137,27 @@ class Coordinates:
             column.extend(filled)
         return first
 
+    def _note_loop_ends(self, inner: Floats | None, total: Floats | None) -> None:
+        """Logs that write every 100th of 150 batches never get to the end: its own epochs tell."""
+        self.is_inside_loop = False
+        if inner is None or total is None or not len(inner):
+            return
+        known = np.isfinite(inner) & (total > 0)
+        for end in np.unique(total[known])[:_MOST_LOOPS].tolist():
+            if end in self._loop_ends or len(self._loop_ends) < _MOST_LOOPS:
+                reached = float(inner[known & (total == end)].max())
+                self._loop_ends[end] = max(reached, self._loop_ends.get(end, 0.0))
+        if known[-1]:
+            reached = self._loop_ends.get(float(total[-1]), 0.0)
+            self.is_inside_loop = float(inner[-1]) < 0.9 * reached
+
     def _derive_step(self, axes: dict[str, Floats], count: int) -> None:
         """A global step from epoch and iteration inside the epoch, where none is printed."""
         step = axes.get("step")
         inner = axes.pop("inner", None)
         total = axes.pop("inner total", None)
         self.open_share = _last_share(inner, total)
+        self._note_loop_ends(inner, total)
         stated = np.zeros(count, dtype=bool) if step is None else np.isfinite(step)
         # From the first printed step on, only printed steps count.
         unstated = ~np.logical_or.accumulate(stated) & (not self._states_step)

@@ -20,6 +20,7 @@ Try next: replay the first such step under torch.autograd.set_detect_anomaly(Tru
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -59,6 +60,8 @@ class NanGradients:
     events: ClassVar[tuple[str, ...]] = ("nan", "exception", "error", "warning")
     most_skipped: float = 0.05
     """Share of steps that a scaler may skip."""
+    least_skipped: float = 10.0
+    """Skipped updates that the log must tell of."""
 
     @calmly
     def examine(self, view: RunView) -> Iterator[Finding]:
@@ -71,7 +74,7 @@ class NanGradients:
         if found is None and curve is not None:
             found = self._in_values(view, curve)
         if found is None:
-            found = self._in_messages(view)
+            found = self._in_messages(view) or self._skipped(view)
         if found is not None:
             yield found
 
@@ -169,6 +172,43 @@ class NanGradients:
                 continue
             return self._message(view, placed, said[0])
         return None
+
+    def _skipped(self, view: RunView) -> Finding | None:
+        """Updates that were left out for it; a log with many may show finite means only."""
+        loss = view.curve("train/loss")
+        if loss is None or len(loss) < 8:
+            return None
+        told = [
+            placed
+            for placed in view.events_of(EventKind.NAN, EventKind.WARNING)
+            if placed.source is view.run.files[loss.series.file]
+            and placed.source.format != "probe"
+            and _SKIPPED.search(placed.event.title)
+            and _SAID.search(placed.event.title)
+        ]
+        # Each rank says it; and what is only said at the start is a scaler that finds its level.
+        lines = [bisect_left(range(len(loss)), one.event.line, key=loss.line) for one in told]
+        late = [one for one, at in zip(told, lines, strict=True) if at >= len(loss) // 10]
+        count = sum(one.event.count / max(1, len(one.event.ranks)) for one in late)
+        made = float(loss.x[-1] - loss.x[0] + loss.spacing) if loss.axis_name == "step" else 0.0
+        share = count / max(made, float(len(loss)))
+        has_scaler = bool(view.events_of(EventKind.OVERFLOW))
+        limit = 2 * self.most_skipped if has_scaler else self.most_skipped
+        if count < self.least_skipped or share <= limit or len(late) < 3:
+            return None
+        first = min(at for at in lines if at >= len(loss) // 10)
+        step = loss.step(min(first, len(loss) - 1))
+        return Finding(
+            id=self.id,
+            title=f"{count:.0f} updates ({share:.0%}) were skipped since {loss.axis_name} "
+            f"{step:.10g}, because their gradients were not finite: {late[0].event.title[:90]}",
+            severity=Severity.WARNING,
+            confidence=finding_confidence(Basis.OBSERVATION, 0.9),
+            basis=Basis.OBSERVATION,
+            evidence=(late[0].evidence(), late[-1].evidence()),
+            first_step=step,
+            details={"share": share, "skipped": count},
+        )
 
     def _message(self, view: RunView, placed: PlacedEvent, said: str) -> Finding:
         has_died = placed.event.kind is EventKind.EXCEPTION

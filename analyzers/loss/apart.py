@@ -16,6 +16,9 @@ from .memorised import began_together
 UNMOVED = 0.12
 """Share by which the first evaluations of a model differ that only memorises."""
 
+_NO_GUESS = 1.7
+"""Times the first training losses: who has learned nothing guesses, and is not that wrong."""
+
 
 def bad_from_the_start(view: RunView, identity: str) -> Iterator[Finding]:
     """Training learns, validation is at its worst from the first evaluation to the last."""
@@ -34,7 +37,7 @@ def bad_from_the_start(view: RunView, identity: str) -> Iterator[Finding]:
         return  # it got worse as training got better: it memorises
     if not is_lost and not _is_always_apart(train, val, shape):
         return
-    if _stays_at_first(val):
+    if _stays_at_first(val) and not _is_beyond_guessing(train, val):
         return
     yield Finding(
         id=identity,
@@ -57,6 +60,12 @@ def _stays_at_first(val: Curve) -> bool:
     """
     early = val.y[:4]
     return len(val) >= 8 and float(np.ptp(early)) < UNMOVED * abs(float(early[0]))
+
+
+def _is_beyond_guessing(train: Curve, val: Curve) -> bool:
+    """Far worse at once than training ever was, and it stays so: memorising makes it ever worse."""
+    first, most = float(val.y[0]), float(np.max(train.y[:3]))
+    return first > _NO_GUESS * most and float(np.ptp(val.y)) < UNMOVED * abs(first)
 
 
 def _is_always_apart(train: Curve, val: Curve, shape: Shape) -> bool:

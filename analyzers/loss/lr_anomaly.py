@@ -3,8 +3,8 @@
 What it sees: a jump upwards by more than half between two logged values, outside of warm-up and
     cycles; a rate that is practically 0 long before the planned end while the loss is still high;
     a warm-up that is as long as the whole run, with a loss that has not moved; a rate that was
-    held and then grows tenfold and more by the same factor, up to the end; a rate that is negative
-    or not a number.
+    held and then grows tenfold and more by the same factor, up to the end; a second warm-up far
+    beyond the first peak; a rate that is negative or not a number.
 Why it matters: a jump throws the weights out of their valley; a rate of 0 ends the training while
     the job goes on.
 Fires on:
@@ -12,7 +12,9 @@ Fires on:
     train/loss: 2>1.5~0.01*50 1.5~0.01*150 ; lr: 0.01>1e-6*50 1e-6*150
     train/loss: 2.6>2.3~0.5*20 2.3~0.5*180 ; lr: 0.01>1e-6*50 1e-6*150
     train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=125
+    train/loss: 2>1~0.05*100 ; lr: 4e-4>4e-3*10 4e-3>1.7e-3*50 2.4e-3>0.024*10 0.024>0.018*30
 Stays quiet:
+    train/loss: 2>1~0.05*100 ; lr: 4e-4>4e-3*10 4e-3>1e-4*40 4e-4>4e-3*10 4e-3>1e-4*40
     train/loss: 1.39~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=5000
     train/loss: 1.39>0.9~0.02*125 ; lr: 1e-8>3e-6*125 ; config: max_steps=125
     train/loss: 2>1~0.01*200 ; lr: 0.0>0.01*20 0.01>0.0001*180
@@ -39,6 +41,7 @@ from ..core.view import RunView
 from .creeping import creeps_up
 from .levels import begins_at_start, shape_of
 from .resumes import boundaries
+from .rewarming import warms_up_again
 from .warming import never_arrived
 
 _RAMP = 0.15
@@ -74,6 +77,7 @@ class LearningRateAnomaly:
         yield from self._ends_early(view, curve)
         yield from never_arrived(view, curve, self.id)
         yield from creeps_up(curve, self.id)
+        yield from warms_up_again(curve, self.id)
 
     def _is_schedule(self, view: RunView, curve: Curve) -> bool:
         """A few numbers called lr may be settings or source code; a schedule goes with the run."""

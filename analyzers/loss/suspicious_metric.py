@@ -26,7 +26,10 @@ Fires on:
     train/loss: 1.1>0.6*10 ; train_acc: 0.5>0.7*10 ; val/loss: 1.5~0.1*10 ; val_acc: 0.24~0.02*10
     train/loss: 1.1>0.1~0.01*60 ; accuracy: 0.6>1.4~0.02*60
     train/loss: -0.71 -0.82 -0.845~0.002*16 ; val/loss: 1.38 1.63 1.49~0.005*16
+    train/loss: 2.3 0.6 0.06>0.003*13 ; val/loss: 5.17 5.25 5.27 5.29 5.33*11
 Stays quiet:
+    train/loss: 2.3 0.6 0.06>0.003*13 ; val/loss: 2.4 2.45 2.5 2.52 2.6>3.4*11
+    train/loss: 0.3 0.2 0.15>0.002*97 ; val/loss: 0.68 0.69 0.7 0.71>1.04*97
     loss: 2.24 1.96>0.7*19 ; accuracy: 0.22 0.5>0.8*19 ; val_loss: 2 0.8*19 ; val_acc: 0.46 0.75*19
     train/loss: 2.3>0.9*30 ; val/loss: 2>1*30 ; val_bpc: 2.9>1.4*30
     train/loss: 2.3 2.2>1.62~0.05*90 ; val/loss: 2 0.9 0.6~0.01*12 ; val_acc: 0.6 0.83 0.852*12

@@ -32,11 +32,13 @@ _BELIEVED = 0.1
 _LEAST = 12
 
 
-def lost_contests(view: RunView, d_loss: Curve, g_loss: Curve) -> Iterator[Sign]:
+def lost_contests(
+    view: RunView, d_loss: Curve, g_loss: Curve, *, is_all: bool = True
+) -> Iterator[Sign]:
     """Scores that lie apart all the time, a side that has nothing left to learn, or to gain."""
     found = _apart(view, g_loss)
     if found is None:
-        found = _at_rest(d_loss, g_loss) or _never_believed(d_loss, g_loss)
+        found = _at_rest(d_loss, g_loss) or _never_believed(d_loss, g_loss, is_all)
     if found is None:
         found = _fooled(d_loss, g_loss)
     if found is not None:
@@ -103,7 +105,7 @@ def _at_rest(d_loss: Curve, g_loss: Curve) -> Sign | None:
     )
 
 
-def _never_believed(d_loss: Curve, g_loss: Curve) -> Sign | None:
+def _never_believed(d_loss: Curve, g_loss: Curve, is_all: bool) -> Sign | None:
     """A generator that is not believed through the whole second half, however that half went."""
     seen, lost = smooth_levels(d_loss), smooth_levels(g_loss)
     if min(len(seen), len(lost)) < _LEAST or not float(np.min(seen)) >= 0:
@@ -111,7 +113,8 @@ def _never_believed(d_loss: Curve, g_loss: Curve) -> Sign | None:
     half = lost[len(lost) // 2 :]
     began, now = float(np.min(g_loss.y[:3])), float(np.median(half))
     # Terms beside the contest make a generator's loss large, too, but from the start.
-    has_lost = now > max(_HOPELESS, 4.0 * began) and float(np.quantile(half, 0.1)) > _FAR
+    least = max(_HOPELESS, 4.0 * began) if is_all else _HOPELESS
+    has_lost = now > least and float(np.quantile(half, 0.1)) > _FAR
     if not has_lost or not float(np.median(seen[len(seen) // 2 :])) < 0.5:
         return None
     above = np.flatnonzero(g_loss.bins[2] <= _LOST)

@@ -42,6 +42,7 @@ Fires on:
     attn_entropy: 4>0.01*20 0.005*40 ; train/loss: 6>5.4*60
     loss_D: 1.3>5.5*40 5.5~0.2*20 ; loss_G: 0.8>0.02*40 0.01*20
     Loss_D: 1.1>0.05*20 0.3~0.1*60 ; Loss_G: 0.8>14*20 15~1*60
+    G_GAN: 3.6>14*90 ; G_L1: 1.4>1.2*90 ; D_real: 0.02 0.001*89 ; D_fake: 0.04 0.001*89
     BCE: 180>140*40 ; KLD: 3>0.001*20 0.001*20
     ent: 1.1>0.01*20 0.01*100 ; avg_reward: -20~1*120
 Stays quiet:
@@ -65,6 +66,7 @@ Stays quiet:
     z_std: 1>0.05*80 ; kl: 0>12*80 ; train/loss: 90>40*80
     train/loss: 4>2~0.05*200 ; log: sample: eeeeeeeeeee | sample: the king of heaven and earth
     train/loss: 2>1~0.05*200 ; pred_top_class_share: 0.95*10 0.9>0.2*30
+    G_GAN: 1.5~0.4*90 ; G_L1: 20>8*90 ; D_real: 0.4~0.2*90 ; D_fake: 0.45~0.2*90
     d_loss: 1.38~0.05*200 ; g_loss: 0.69~0.05*200
     d_loss: 1.3>0.9~0.05*60 ; g_loss: 0.8>2.5~0.2*60 ; modes: 0 1 3 5 7 8 8 8 8 8
     z_std: 0.43>0.07*20 0.065~0.004*60 ; train/loss: 0.3>0.1*80

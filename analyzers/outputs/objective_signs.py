@@ -23,6 +23,8 @@ _LOSS_OF = (
     r"{0} err)(?: total)?|net{1}"
 )
 _D_LOSS, _G_LOSS = re.compile(_LOSS_OF.format(_D, "d")), re.compile(_LOSS_OF.format(_G, "g"))
+_G_PART, _D_PART = re.compile(r"(?:\w+ )?g gan"), re.compile(r"(?:\w+ )?d fake")
+"""`G_GAN: 3.6 G_L1: 1.4 D_real: 0.02 D_fake: 0.04`: each side's part of the contest by itself."""
 _D_ACCURACY = re.compile(rf"(?:\w+ )?(?:{_D} acc(?:uracy)?|acc(?:uracy)? {_D})(?: fake)?")
 _MODES = re.compile(r"(?:.* )?modes(?: (?:covered|found|captured))?")
 _SAMPLE_SPREAD = re.compile(
@@ -60,10 +62,12 @@ def _named(view: RunView, pattern: re.Pattern[str]) -> Curve | None:
 
 def _adversarial(view: RunView) -> Iterator[Sign]:
     d_loss, g_loss = _named(view, _D_LOSS), _named(view, _G_LOSS)
+    if (contested := _named(view, _G_PART)) is not None:
+        g_loss, d_loss = contested, d_loss or _named(view, _D_PART)
     if d_loss is None or g_loss is None:
         return
     won = list(_discriminator_wins(view, d_loss, g_loss))
-    yield from won or lost_contests(view, d_loss, g_loss)
+    yield from won or lost_contests(view, d_loss, g_loss, is_all=g_loss is not contested)
     modes = _named(view, _MODES)
     if modes is not None:
         yield from _few_modes(modes)

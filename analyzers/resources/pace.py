@@ -16,7 +16,8 @@ from .trends import HUGE, thinned
 
 # fmt: off
 _PARTS = frozenset({
-    "forward", "backward", "data", "eval", "val", "valid", "validation", "test", "save", "saving",
+    "forward", "backward", "fwd", "bwd", "data", "eval", "val", "valid", "validation", "test",
+    "save", "saving",
     "checkpoint", "load", "loading", "total", "wall", "walltime", "eta", "remaining", "hours",
     "days", "maintenance", "optimizer", "optim", "allreduce", "all", "reduce", "recv", "send",
     "comm", "communication", "init", "sampling", "gather", "timing", "update", "learn",
@@ -83,6 +84,8 @@ def is_part(name: str) -> bool:
     """True if a name speaks of a part of a step, or of no step at all."""
     words = normalise(name)
     parts = set(words.split()) & _PARTS
+    if "step timing" in words:
+        parts -= {"timing"}
     return bool(parts) and not ("elapsed time per" in words and parts <= {"eval"})
 
 

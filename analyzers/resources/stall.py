@@ -137,8 +137,10 @@ class Stall:
         )
 
     def _should_go_on(self, view: RunView, source: SourceFile) -> bool:
-        """True if the plan is known, and the log ends well before it, or within a bar."""
+        """True if the log ends well before its plan, within a bar, or within an epoch."""
         if source.ends_open and source.coordinates.open_share < 0.95:
+            return True
+        if source.coordinates.is_inside_loop and not self._is_through(view, source):
             return True
         for axis, planned in (
             ("step", view.planned_steps),
@@ -150,6 +152,14 @@ class Stall:
             reached = float(np.nanmax(column.view()[-256:], initial=0.0))
             return reached < 0.95 * planned - 1
         return False
+
+    def _is_through(self, view: RunView, source: SourceFile) -> bool:
+        """True if as many steps as planned were made: that may be in the middle of an epoch."""
+        column = source.coordinates.axes.get("step")
+        if not view.planned_steps or column is None or not len(column):
+            return False
+        reached = float(np.nanmax(column.view()[-256:], initial=0.0))
+        return reached >= 0.95 * view.planned_steps - 1
 
     def _phase(self, view: RunView, source: SourceFile) -> str:
         """What the last thing was that the log announced, if no metrics came after it."""
@@ -229,11 +239,26 @@ class Stall:
         steps = coordinates.axes.get("step")
         if steps is not None and _goes_back(steps.view()[gap.before :]):
             return True
+        if self._rate_begins_anew(view, gap):
+            return True
         first, last = coordinates.line.view()[[gap.before, gap.after]]
         return any(
             placed.source is gap.source and first <= placed.event.last_line <= last
             for placed in view.events
         )
+
+    def _rate_begins_anew(self, view: RunView, gap: _Gap) -> bool:
+        """True if the learning rate leaps over a gap as nowhere near it: the run was resumed."""
+        rates = view.curve("lr")
+        step = _last_step(gap.source, gap.before)
+        if rates is None or step is None or view.run.files[rates.series.file] is not gap.source:
+            return False
+        at = int(np.searchsorted(rates.x, step, side="right"))
+        near = rates.y[max(0, at - 8) : at + 1]
+        if len(near) < 5 or at >= len(rates) or not np.all(near > 0):
+            return False
+        moves = np.abs(np.diff(np.log(near)))
+        return bool(moves[-1] > max(0.25, 3.0 * float(moves[:-1].max())))
 
     def _report_gap(self, gap: _Gap) -> Finding:
         step = _last_step(gap.source, gap.before)

@@ -1,13 +1,16 @@
 """straggler: one rank takes longer than the others, and all wait for it.
 
-What it sees: step times or throughput logged per rank; the median of one rank at least 15 % above
-    that of all (30 % where there are only two), in almost every part of the run.
+What it sees: step times or throughput logged per rank, in one file or one for each;
+    the median of one rank at least 15 % above that of all (30 % where there are only two), in
+    almost every part of the run.
 Why it matters: in synchronous training the slowest rank sets the pace of all.
 Fires on:
     step_time_rank0: 0.5~0.01*100 ; step_time_rank1: 0.5~0.01*100 ; step_time_rank2: 0.8~0.01*100
+    fwd_bwd_rank0: 0.15~0.002*40 ; fwd_bwd_rank1: 0.15~0.002*40 ; fwd_bwd_rank2: 0.3~0.004*40
 Stays quiet:
     step_time_rank0: 0.5~0.01*100 ; step_time_rank1: 0.5~0.01*100 ; step_time_rank2: 0.52~0.01*100
     step_time_rank0: 0.5~0.3*100 ; step_time_rank1: 0.5~0.3*100 ; step_time_rank2: 0.55~0.3*100
+    allreduce_wait_time_rank0: 0.15~0.01*40 ; allreduce_wait_time_rank1: 0.004~0.001*40
 Try next: swap the node of that rank; look at clocks, temperature and Xid messages of its device,
     and at how much data it gets.
 """
@@ -34,11 +37,15 @@ from .pace import is_running_sum
 from .trends import thinned
 
 _RANK = re.compile(r"\b(?:rank|gpu|worker|node|device|proc) ?(\d+)\b")
+_FILE_OF_RANK = re.compile(r"(?:rank|worker|gpu)[-_.]?(\d{1,6})(?![\d])[^/\\]*$", re.IGNORECASE)
+"""A file of its own for each rank: `rank_2.log`, `train_globalrank-3_localrank-1.txt`."""
 _TIME = re.compile(r"\btime\b|\bstep (?:ms|sec|s)\b|\bms\b|\bseconds\b|\bduration\b")
 _RATE = re.compile(
     r"throughput|per sec|\btps\b|\bwps\b|(?:tokens|samples|it|steps|imgs?) s\b|tflops"
 )
 _NO_STEP = re.compile(r"\b(?:eval|val|valid|test|total|elapsed|eta|wall|util\w*|temp\w*)\b")
+_WAITING = re.compile(r"\b(?:wait\w*|idle|barrier|sync\w*|all ?reduce|comm\w*|bubble)\b")
+"""Time in which the fast ranks wait for the slow one: who has most of it holds up nobody."""
 _PARTS = 5
 """Parts of the run that are looked at,"""
 _LAST = 2
@@ -61,7 +68,9 @@ class Straggler:
         """Compare the ranks of each measure that is logged for several."""
         groups: dict[str, dict[int, Curve]] = {}
         for series in view.series:
-            if len(series) >= self.least_points and (named := _measure(series)) is not None:
+            if len(series) < self.least_points:
+                continue
+            if (named := _measure(series, view.run.files[series.file].path)) is not None:
                 groups.setdefault(named[0], {}).setdefault(named[1], view.curve_of(series))
         found = [self._slowest(name, ranks) for name, ranks in groups.items() if len(ranks) >= 2]
         known = [finding for finding in found if finding is not None]
@@ -156,12 +165,12 @@ def _middle(curve: Curve) -> float:
     return float(np.median(values)) if len(values) else np.nan
 
 
-def _measure(series: Series) -> tuple[str, int] | None:
+def _measure(series: Series, path: str) -> tuple[str, int] | None:
     """The measure and the rank that a series is of, if it is one of pace."""
     words = normalise(series.name)
-    found = _RANK.search(words)
+    found = _RANK.search(words) or _FILE_OF_RANK.search(path)
     rank = series.rank if series.rank is not None else int(found[1][:6]) if found else None
-    if rank is None or _NO_STEP.search(words):
+    if rank is None or _NO_STEP.search(words) or _WAITING.search(words):
         return None
     is_time = series.unit in ("ms", "s", "us", "sec", "msec") or _TIME.search(words)
     if series.role not in ("step_time", "throughput") and not (is_time or _RATE.search(words)):

@@ -9,6 +9,8 @@ Fires on:
     step_time: 0.5~0.01*200 0.9~0.01*200
     tokens_per_sec: 1000~20*200 700~20*200
     step_time: 0.20>0.40~0.005*300
+    tokens_per_sec: 1000~20*170 1000>450~20*30 450~10*100
+    train_step_timing: 1.2~0.01*130 2.3~0.02*120
 Stays quiet:
     step_time: 9.0 3.0 0.5~0.01*400
     step_time: 0.5~0.2*400
@@ -134,7 +136,9 @@ class ThroughputDrop:
                 continue
             start = skip + self._onset(slow, edges[number], base, shift)
             noise = max(_unevenness(before), _unevenness(after))
-            staged = len(slow) >= 60 and self._is_staged(levels)
+            holds = [not _is_moving(slow[a:b]) for a, b in pairwise(edges)]
+            kept = [level for level, held in zip(levels, holds, strict=True) if held]
+            staged = len(slow) >= 60 and self._is_staged(kept)
             found.append(
                 _Drop(pace, start, skip + edges[end], base, level, noise, is_staged=staged)
             )
@@ -246,6 +250,13 @@ def _unevenness(values: Floats) -> float:
     """Deviation of the faster half; neighbours and pauses only ever make steps slower."""
     low, middle = np.quantile(values, [0.1, 0.5])
     return float(middle - low) / 1.2816
+
+
+def _is_moving(values: Floats) -> bool:
+    """True for the way from one level to another, which is none itself."""
+    third = max(1, len(values) // 3)
+    way = abs(float(np.median(values[-third:]) - np.median(values[:third])))
+    return way > 0.14 and abs(rank_correlation(values)) > 0.8
 
 
 def _overlap(before: Floats, after: Floats) -> bool:

@@ -19,6 +19,8 @@ _EPOCH_AND_BATCH = re.compile(
 """`[1, 2000] loss: 2.17`."""
 _GLUED_BATCHES = re.compile(r"\s*(?P<epoch>\d+)epoch:train:\d+-(?P<inner>\d+)batch\b\S*")
 """`3epoch:train:1-100batch: loss=90.2`."""
+_OF_EPOCHS = re.compile(r"\s?epochs?\b(?!\s?[:=|-]?\s?\d)", re.IGNORECASE)
+"""Behind `3/20`: `3/20epoch started`, but not `3/20 epoch 1`."""
 _GLUED_EPOCH = re.compile(r"\s*(?P<epoch>\d+)\s?epoch\b\S*")
 """`3epoch:train: loss=90.2`."""
 _ORDINAL = re.compile(
@@ -168,7 +170,8 @@ def _read_fractions(passage: Passage) -> int | None:
     if len(fractions) == 1:
         # `[70/79]` says how far a loop is, and loops are run again and again.
         is_inner = passage.text.lstrip().startswith("[") or _KERAS_TIME.match(passage.text, end)
-        axes = ["inner" if is_inner else "step"]
+        named = "epoch" if _OF_EPOCHS.match(passage.text, end) else "step"
+        axes = ["inner" if is_inner else named]
     for axis, fraction in zip(axes, fractions, strict=False):
         passage.add_coordinate(axis, fraction.span("n"), precedence.HEAD, fraction.span("total"))
     return end

@@ -368,3 +368,28 @@ def test_not_one_activation_is_dead_whatever_the_last_bias_learns() -> None:
     learns = "train/loss: 37>0.09*20 0.085~0.004*40"
     assert "dead_units" in alarms(f"act_zero: 1*60 ; {learns}")
     assert "dead_units" not in alarms(f"act_zero: 0.9995~0.0001*60 ; {learns}")
+
+
+def skipping(epochs: int, each: int) -> str:
+    """A log of ten batches a line, which are said to be skipped from the fourth epoch on."""
+    lines = []
+    for epoch in range(1, epochs + 1):
+        lines.append(f"{epoch}/{epochs}epoch started")
+        for batch in range(10, 31, 10):
+            said = each if epoch > 3 else 0
+            lines += ["WARNING: The grad norm is nan. Skipping updating the model."] * said
+            lines.append(f"{epoch}epoch:train:{batch - 9}-{batch}batch: loss={9 / epoch:.3f}")
+    return "\n".join(lines) + "\n"
+
+
+def test_updates_skipped_again_and_again_are_counted_in_the_log() -> None:
+    (finding,) = found("nan_gradients", run_of_log(skipping(12, 3)))
+    assert finding.severity is Severity.WARNING
+    assert finding.number("skipped") == 81
+    assert finding.number("share") == pytest.approx(81 / 360)
+    assert finding.first_step == 100
+
+
+def test_updates_skipped_now_and_then_are_normal() -> None:
+    said = "WARNING: The grad norm is nan. Skipping updating the model.\n"
+    assert found("nan_gradients", run_of_log(skipping(12, 0).replace("5/12", f"{said}5/12"))) == []

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mltd.analyzers.core.finding import Finding, Severity
 from mltd.analyzers.diagnosis import diagnose
+from mltd.runs.discovery import discover
 from mltd.runs.harvest import Floats
+from mltd.runs.ingest import load
 from tests.analyzers.made import make_run, read_log
 
 from .asking import causes, found
@@ -165,6 +168,22 @@ def test_ranks_by_the_prefix_of_their_lines() -> None:
             )
     (finding,) = found(read_log("\n".join(lines) + "\n"), "straggler")
     assert finding.number("rank") == 3
+
+
+def test_ranks_by_the_names_of_their_files(tmp_path: Path) -> None:
+    for rank in range(3):
+        spent = 0.3 if rank == 1 else 0.15
+        (tmp_path / f"rank_{rank}.log").write_text(
+            "".join(
+                f"[{rank}] step {step} loss {2 / step:.4f} fwd_bwd {spent + step % 3 / 999:.3f}s "
+                f"allreduce_wait {0.304 - spent:.3f}s\n"
+                for step in range(5, 200, 5)
+            )
+        )
+    (files,) = discover(str(tmp_path))
+    (finding,) = found(load(files).run, "straggler")
+    assert finding.number("rank") == 1
+    assert "fwd bwd" in finding.title
 
 
 @pytest.mark.parametrize("factors", [[1, 1, 1, 1], [1, 1.1, 0.95, 1], [1, 1.2], [1.5]])

@@ -16,6 +16,11 @@ def test_several_rises_to_levels_that_hold_are_a_plan() -> None:
     assert "throughput_drop" in alarms(f"step_time: 0.3~0.003*150 0.9~0.009*150 ; {LOSS}")
 
 
+def test_the_way_down_to_a_slow_level_is_no_stage() -> None:
+    hot = f"tokens_per_sec: 1000~20*170 1000>450~10*30 450~10*100 ; {LOSS}"
+    assert "throughput_drop" in alarms(hot)
+
+
 def test_an_environment_gets_slower_as_the_agent_learns_but_not_at_once() -> None:
     agent = "reward: 1>20*300 ; policy_loss: 0.1~0.05*300"
     assert "throughput_drop" in alarms(f"step_time: 0.3~0.003*150 0.9~0.009*150 ; {agent}")

@@ -250,3 +250,26 @@ def test_a_bar_that_was_never_drawn_to_its_end_says_that_there_is_more(
             for n in range(1, 201)]  # fmt: skip
     (finding,) = silent_for(7200, "".join(bars) + end, tmp_path, planned=0)
     assert finding.is_alarm == is_alarm
+
+
+@pytest.mark.parametrize(("last", "is_alarm"), [(70, True), (100, False)])
+def test_a_log_that_ends_within_an_epoch_says_that_there_is_more(
+    last: int, is_alarm: bool, tmp_path: Path
+) -> None:
+    # No epoch is logged to its last batch: that is the end of each of them.
+    lines = [
+        f"Epoch: [{epoch}][{batch:4d}/110]\tTime 0.20 ( 0.20)\tLoss {2 - epoch / 4:.4f}"
+        for epoch in range(4)
+        for batch in range(10, 101 if epoch < 3 else last + 1, 10)
+    ]
+    (finding,) = silent_for(20_000, "\n".join(lines) + "\n", tmp_path, planned=0)
+    assert finding.is_alarm == is_alarm
+
+
+def test_a_gap_over_which_the_schedule_begins_anew_is_no_stall() -> None:
+    rates = [4e-4 * min(1, (n % 40 + 1) / 5) for n in range(60)]
+    steady = [4e-4 - 2e-6 * n for n in range(60)]
+    for told, is_stall in ((rates, False), (steady, True)):
+        lines = stamped([10.0] * 40 + [90_000.0] + [10.0] * 19).splitlines()
+        log = "\n".join(f"{line} lr {rate:.3e}" for line, rate in zip(lines, told, strict=True))
+        assert bool(found(read_log(log + "\n"), "stall")) == is_stall
