@@ -509,3 +509,43 @@ def test_the_rate_that_was_stepped_with_counts_and_not_the_one_that_was_meant() 
     (rate,) = (cause for cause in told.root_causes if cause.id == "lr_too_high")
     assert "lr 3" in rate.issue
     assert rate.fixes[0].change == "lr 3 -> 1"
+
+
+def _resumed(after: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Diagnosis:
+    """A run of 300 steps, resumed in its middle, whose validation turns there and runs away."""
+    losses = [*noisy(np.linspace(3.0, 2.4, 150), 0.01), *noisy(after, 0.01)]
+    lines = []
+    for step, value in enumerate(losses, start=1):
+        if step == 151:
+            lines.append("Resuming training from out/ckpt.pt")
+        lines.append(f"iter {step}: loss {value:.4f}, lr 2.0e-3")
+        if step % 25 == 0:
+            worse = 2.5 + 0.012 * (step - 150) if step > 150 else 2.5 + 0.004 * (150 - step)
+            lines.append(f"step {step}: val loss {worse:.4f}")
+    return diagnose(read_log("\n".join(lines)))
+
+
+def test_what_is_easier_since_a_resume_has_been_seen_before() -> None:
+    assert best(_resumed(np.linspace(2.35, 0.7, 150))) == "replayed_data"
+
+
+def test_a_loss_that_falls_as_before_since_a_resume_is_not_replayed() -> None:
+    told = _resumed(np.linspace(2.4, 1.9, 150))
+    assert told.problems == ()
+    assert "replayed_data" not in [one.id for one in told.root_causes[:1]]
+
+
+def told_of(example: str) -> Diagnosis:
+    return diagnose(example_run(example))
+
+
+def test_a_new_task_costs_more_at_first() -> None:
+    lost = "val/loss: 2>0.3~0.005*10 1.6~0.02*10"
+    known = told_of(f"train/loss: 2>0.3~0.01*100 0.3>0.01~0.003*100 ; {lost}")
+    other = told_of(f"train/loss: 2>0.3~0.01*100 1.5>0.1~0.01*100 ; {lost}")
+    assert best(known) == "overcapacity"
+    beliefs = [
+        next(one.confidence for one in told.root_causes if one.id == "sequential_training")
+        for told in (known, other)
+    ]
+    assert beliefs[0] < 0.3 < 0.6 < beliefs[1]
