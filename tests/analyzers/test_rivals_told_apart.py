@@ -549,3 +549,29 @@ def test_a_new_task_costs_more_at_first() -> None:
         for told in (known, other)
     ]
     assert beliefs[0] < 0.3 < 0.6 < beliefs[1]
+
+
+def test_validation_that_is_thrown_as_far_as_training_accuses_the_model_not_its_data() -> None:
+    loss = "train/loss: 4.6>2.2~0.05*150 3.3~0.05*150"
+    alike = told_of(f"{loss} ; val/loss: 4.6>2.3~0.02*10 3.4~0.02*10")
+    apart = told_of(f"{loss} ; val/loss: 4.6>2.3~0.02*10 2.5~0.02*10")
+    assert best(alike) != "data_pipeline_change"
+    assert best(apart) == "data_pipeline_change"
+
+
+def test_gradients_that_burst_and_fade_were_thrown_by_a_step() -> None:
+    loss = [*fall(4.6, 2.2, 150), 6.0, 5.2, 4.5, *level(3.0, 147)]
+    thrown = judged(train__loss=loss, grad_norm=[*level(0.9, 150), 5.0, 4.0, *level(0.25, 148)])
+    fed = judged(train__loss=loss, grad_norm=[*level(0.9, 150), 2.0, 1.8, *level(0.85, 148)])
+    assert best(thrown) != "data_pipeline_change"
+    assert best(fed) == "data_pipeline_change"
+
+
+def test_one_answer_to_all_since_a_jump_is_no_change_of_data() -> None:
+    loss = "train/loss: 2.3>0.2~0.02*100 2.3~0.01*100"
+    seen = "val/accuracy: 0.3>0.95~0.01*10"
+    same = told_of(f"{loss} ; {seen} (0.096 0.118 0.096 0.096 0.118)*2")
+    free = told_of(f"{loss} ; {seen} 0.101 0.093 0.117 0.088 0.106 0.112 0.097 0.099 0.104 0.109")
+    assert best(same) != "data_pipeline_change"
+    assert "dead_relu" in [one.id for one in same.root_causes]
+    assert best(free) == "data_pipeline_change"
