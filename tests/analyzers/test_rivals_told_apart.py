@@ -575,3 +575,21 @@ def test_one_answer_to_all_since_a_jump_is_no_change_of_data() -> None:
     assert best(same) != "data_pipeline_change"
     assert "dead_relu" in [one.id for one in same.root_causes]
     assert best(free) == "data_pipeline_change"
+
+
+def test_accuracies_that_come_again_and_again_are_no_sign_of_wrong_labels() -> None:
+    flat = "train/loss: 2.303~0.005*200 ; grad_norm: 0.2~0.02*200 ; val/loss: 2.31~0.008*12"
+    same = told_of(f"{flat} ; val/accuracy: (0.096 0.118 0.103 0.096)*3")
+    free = told_of(
+        f"{flat} ; val/accuracy: 0.101 0.093 0.117 0.088 0.106 0.112 0.097 0.099 0.104 "
+        "0.109 0.095 0.114"
+    )
+    assert best(free) == "corrupt_labels"
+    assert free.root_causes[0].confidence > 0.8
+    blamed = [one.confidence for one in same.root_causes if one.id == "corrupt_labels"]
+    assert max(blamed, default=0.0) < 0.7
+
+
+def test_one_answer_with_three_decimals_is_deaf() -> None:
+    flat = "train/loss: 2.303~0.005*200 ; grad_norm: 0.2~0.02*200 ; val/loss: 2.302~0.0003*15"
+    assert best(told_of(f"{flat} ; val/accuracy: 0.096 0.1*14")) == "poor_init"
