@@ -593,3 +593,9 @@ def test_accuracies_that_come_again_and_again_are_no_sign_of_wrong_labels() -> N
 def test_one_answer_with_three_decimals_is_deaf() -> None:
     flat = "train/loss: 2.303~0.005*200 ; grad_norm: 0.2~0.02*200 ; val/loss: 2.302~0.0003*15"
     assert best(told_of(f"{flat} ; val/accuracy: 0.096 0.1*14")) == "poor_init"
+
+
+def test_a_loss_that_is_too_good_does_not_explain_steps_that_got_slower() -> None:
+    loss = "train/loss: 2.4>0.6~0.01*20 0.05>0.003~0.0003*80"
+    slow = told_of(f"{loss} ; tokens_per_second: 18400~100*50 7500~50*50 ; config: vocab_size=64")
+    assert "throughput_drop" in slow.root_causes[0].explains
