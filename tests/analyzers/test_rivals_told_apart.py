@@ -599,3 +599,18 @@ def test_a_loss_that_is_too_good_does_not_explain_steps_that_got_slower() -> Non
     loss = "train/loss: 2.4>0.6~0.01*20 0.05>0.003~0.0003*80"
     slow = told_of(f"{loss} ; tokens_per_second: 18400~100*50 7500~50*50 ; config: vocab_size=64")
     assert "throughput_drop" in slow.root_causes[0].explains
+
+
+def test_a_training_that_bears_the_next_task_and_loses_the_last_is_sequential() -> None:
+    lines = []
+    first, second = noisy(np.geomspace(2.0, 0.08, 75)), noisy(np.geomspace(4.0, 0.03, 75))
+    for number, value in enumerate([*first, *second]):
+        step = 6 * number
+        if number == 75:
+            lines.append(f"INFO train: task A done, starting task B at step {step}")
+        lines.append(f"INFO step={step} loss={value:.4f} lr=0.0015")
+        if number % 5 == 4:
+            known = 0.96 if number < 75 else max(0.45, 0.96 - 0.05 * (number - 70) / 5)
+            lines.append(f"INFO eval step={step} val_acc={known:.3f}")
+    told = diagnose(read_log("\n".join(lines)))
+    assert best(told) == "sequential_training"
