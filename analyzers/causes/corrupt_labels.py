@@ -34,7 +34,7 @@ from ..core.registry import cause
 from ..gradients.shares import measured
 from ..loss.ordered import same_blocks
 from ..loss.outcomes import unlearned
-from ..loss.unmoved import deaf_to_inputs, hardly_moved
+from ..loss.unmoved import deaf_to_inputs, few_answers, hardly_moved
 
 
 @cause
@@ -128,6 +128,10 @@ class CorruptLabels:
         deaf = deaf_to_inputs(case.view)
         if deaf is not None and flat is not None and unmoved is None:
             yield Clue(-0.6, deaf)
+        few = few_answers(case.view)
+        if few is not None and flat is not None and deaf is None and unmoved is None:
+            # Labels without sense leave a model that tells samples apart.
+            yield Clue(-0.4, few)
         lost = unlearned(case.view)
         if lost is not None and labels_changed(case) is None:
             # These labels had taught it something.

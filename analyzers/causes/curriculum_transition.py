@@ -66,6 +66,10 @@ class CurriculumTransition:
         grown = gradient_growth_before(case, change.step)
         if grown is not None and grown.value > 2.5:
             yield Clue(-0.4, grown.evidence)
+        lost = case.get("forgetting")
+        if lost is not None and lost.is_alarm and not broken.is_alarm:
+            # The training bore it, and is as good as ever: only what it knew before is lost.
+            yield case.because(lost, -0.4)
         if (setting := case.setting("curriculum")) is not None:
             yield Clue(0.3, setting.evidence)
 

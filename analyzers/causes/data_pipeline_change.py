@@ -28,6 +28,7 @@ from ..core.finding import Basis
 from ..core.registry import cause
 from ..core.shifts import shifted_gradients
 from ..errors.hypothesis import clues_of, fixes_of, issue_of
+from ..loss.damaged import changed_itself
 from ..loss.first_pass import never_as_good_as_first_epoch
 from ..loss.inverted import less_than_a_guess
 from ..loss.memorised import memorises
@@ -97,6 +98,10 @@ class DataPipelineChange:
             # A new level at once, that stays: what comes in has changed.
             yield case.because(lasting, 0.4)
             yield Clue(0.3, growing.evidence)
+        itself = changed_itself(case.view, case.onset("loss_divergence"))
+        if lasting is not None and itself is not None:
+            # What comes in is not all that changed.
+            yield Clue(-0.5, itself)
         if shifted is not None and sudden is not None and sudden.value < 1.5:
             yield case.because(shifted, 0.25)
             yield Clue(0.2, sudden.evidence)

@@ -22,6 +22,7 @@ from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
 from ..gradients.calm import calmly
 from ..gradients.stated import half_precision, odd_initialisation, plain_relu
+from ..loss.damaged import one_answer_since
 from ..loss.levels import shape_of
 from ..loss.outcomes import is_improving
 
@@ -40,6 +41,7 @@ class DeadRelu:
         "vanishing_gradients",
         "underfitting",
         "slow_convergence",
+        "loss_divergence",
     )
     basis: ClassVar[Basis] = Basis.RESEARCH
 
@@ -54,6 +56,10 @@ class DeadRelu:
             yield Clue(0.35, relu.evidence)
         elif relu is not None and case.has("not_learning", "vanishing_gradients"):
             yield Clue(0.12, relu.evidence)
+        silent = one_answer_since(case.view, case.onset("loss_divergence"))
+        if silent is not None:
+            # Inputs make no difference any more.
+            yield Clue(0.3, silent)
         odd = odd_initialisation(case)
         if odd is not None and "bias" in odd.path.casefold() and (odd.number or 0) < 0:
             yield Clue(0.4, odd.evidence)
@@ -123,6 +129,8 @@ class DeadRelu:
             since = f" since {first:.10g}" if first is not None else ""
             return f"no unit in front of the last layers is active{since}: no gradient passes"
         share = dead.number("share") if dead is not None else 0.0
+        if share <= 0 and not case.has("not_learning", "vanishing_gradients", "plateau"):
+            return "ReLU units may have died: every input gets the same answer since the jump"
         if share <= 0:
             return "ReLU units may be dead: gradients are tiny and the loss does not fall"
         since = ""

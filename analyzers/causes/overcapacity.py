@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.clues import early_gap, jump_of_training_near, restart_near
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..loss.easier import faster_since_resume, only_fell
 from ..loss.first_pass import never_as_good_as_first_epoch
 from ..loss.levels import first_level
 from ..loss.memorised import memorises
@@ -73,11 +74,14 @@ class Overcapacity:
         if samples is not None and samples.number is not None and samples.number < 5000:
             yield Clue(0.4, samples.evidence)
         lost = case.get("forgetting")
-        if lost is not None:
+        if lost is not None and only_fell(case.view, lost.first_step) is None:
             yield case.because(lost, -0.6)
         boundary = restart_near(case, found.first_step)
+        faster = faster_since_resume(case.view, found.first_step)
         if boundary is not None:
             yield Clue(-0.5, boundary)
+        elif faster is not None:
+            yield Clue(-0.4, faster[0])
 
     def issue(self, case: Case) -> str:
         """One sentence with the step."""

@@ -19,6 +19,7 @@ from ..core.cause import Clue, Fix
 from ..core.clues import restart_near
 from ..core.finding import Basis
 from ..core.registry import cause
+from ..loss.easier import faster_since_resume
 
 
 @cause
@@ -37,8 +38,14 @@ class ReplayedData:
         """A step down at a boundary that validation does not share."""
         found = case.get("resume_discontinuity")
         if found is None:
-            boundary = restart_near(case, case.onset("overfitting"))
-            if boundary is not None:
+            turned = case.onset("overfitting")
+            boundary, faster = restart_near(case, turned), faster_since_resume(case.view, turned)
+            if faster is not None:
+                # Validation turned where the same loss became easier: what is shown is known.
+                yield Clue(0.6, faster[0], "restart")
+                yield Clue(0.5, faster[1])
+                yield case.because(case.all("overfitting")[0], 0.4)
+            elif boundary is not None:
                 yield Clue(0.3, boundary, "restart")
             return
         if found.number("jump") >= 0:

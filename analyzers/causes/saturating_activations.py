@@ -22,7 +22,7 @@ from ..core.registry import cause
 from ..gradients.calm import calmly
 from ..gradients.shares import measured
 from ..gradients.stated import squashing_activation
-from ..loss.unmoved import deaf_to_inputs, hardly_moved
+from ..loss.unmoved import deaf_to_inputs, few_answers, hardly_moved
 
 
 @cause
@@ -82,6 +82,9 @@ class SaturatingActivations:
         deaf = deaf_to_inputs(case.view)
         if deaf is not None and hardly_moved(case.view) is None and case.has("not_learning"):
             yield Clue(0.3, deaf)
+        few = few_answers(case.view)
+        if few is not None and deaf is None and case.has("not_learning"):
+            yield Clue(0.25, few)
         yield from self._against(case)
 
     def _against(self, case: Case) -> Iterator[Clue]:

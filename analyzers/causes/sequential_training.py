@@ -21,6 +21,7 @@ from ..core.clues import is_slow_swing
 from ..core.finding import Basis
 from ..core.fixes import lower_learning_rate
 from ..core.registry import cause
+from ..loss.easier import only_fell
 from ..loss.lost_reward import BY_REWARD
 from ..loss.ordered import same_blocks
 
@@ -53,6 +54,10 @@ class SequentialTraining:
             loss = case.view.curve("train/loss")
             if loss is not None:
                 yield Clue(0.15, loss.evidence(len(loss) - 1), "training")
+            known = only_fell(case.view, lost.first_step)
+            if known is not None and change is None and not lost.number("of_a_task"):
+                # A new task costs more at first; this training only got easier.
+                yield Clue(-0.6, known)
         swing = case.get("oscillating_loss")
         if swing is not None:
             yield case.because(swing, 0.6 if is_slow_swing(case, swing) else 0.35)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Evidence, Finding, Severity
@@ -28,6 +30,9 @@ _SELDOM = 0.2
 _MANY_TIMES = 4.5
 _AGAIN = 0.8
 """Share of evaluations that say the same as the one before, where inputs make no difference."""
+_ASKED = 16
+_OTHERS = 0.5
+"""Share of evaluations that are unlike all others where samples are told apart."""
 _OUTCOMES = ("val/accuracy", "val/score", "score")
 
 
@@ -103,11 +108,37 @@ def deaf_to_inputs(view: RunView) -> Evidence | None:
     if not np.isfinite(values).all():
         return None
     level = float(np.median(binned_fraction(right)))
-    is_exact = any(_is_exact(one) for one in np.unique(values)[:16].tolist())
-    is_bad = 0 < level < _DOES_WELL and is_exact
+    is_bad = 0 < level < _DOES_WELL and _tells_samples(values)
     if not is_bad or float(np.mean(np.diff(values) == 0)) < _AGAIN:
         return None
     return right.evidence(0, len(right) - 1)
+
+
+def few_answers(view: RunView) -> Evidence | None:
+    """Bad accuracies of validation that come again and again: fewer values than half of them.
+
+    Each is the share of a class, which is what one answer for all samples earns. Labels without
+    sense leave a model that tells samples apart, and is right by chance now here, now there.
+    """
+    right = accuracy(view, "val")
+    if right is None or len(right) < _LEAST:
+        return None
+    values = right.y[-4096:]
+    # Of many evaluations some are equal by chance: those of a few places are asked.
+    asked = values[np.linspace(0, len(values) - 1, min(len(values), _ASKED)).astype(int)]
+    if not np.isfinite(values).all() or not _tells_samples(values):
+        return None
+    level = float(np.median(binned_fraction(right)))
+    if not 0 < level < _DOES_WELL or len(np.unique(asked)) >= _OTHERS * len(asked):
+        return None
+    return right.evidence(0, len(right) - 1)
+
+
+def _tells_samples(values: Floats) -> bool:
+    """Digits enough that two evaluations are not the same by rounding: 0.096, 10.3 %, not 0.25."""
+    is_percent = float(np.max(values)) > 1.5
+    shares = np.unique(values)[:16] / (100.0 if is_percent else 1.0)
+    return any(round(one, 2) != round(one, 6) for one in shares.tolist())
 
 
 def one_answer(view: RunView, identity: str) -> Iterator[Finding]:

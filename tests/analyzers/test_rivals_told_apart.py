@@ -509,3 +509,108 @@ def test_the_rate_that_was_stepped_with_counts_and_not_the_one_that_was_meant() 
     (rate,) = (cause for cause in told.root_causes if cause.id == "lr_too_high")
     assert "lr 3" in rate.issue
     assert rate.fixes[0].change == "lr 3 -> 1"
+
+
+def _resumed(after: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Diagnosis:
+    """A run of 300 steps, resumed in its middle, whose validation turns there and runs away."""
+    losses = [*noisy(np.linspace(3.0, 2.4, 150), 0.01), *noisy(after, 0.01)]
+    lines = []
+    for step, value in enumerate(losses, start=1):
+        if step == 151:
+            lines.append("Resuming training from out/ckpt.pt")
+        lines.append(f"iter {step}: loss {value:.4f}, lr 2.0e-3")
+        if step % 25 == 0:
+            worse = 2.5 + 0.012 * (step - 150) if step > 150 else 2.5 + 0.004 * (150 - step)
+            lines.append(f"step {step}: val loss {worse:.4f}")
+    return diagnose(read_log("\n".join(lines)))
+
+
+def test_what_is_easier_since_a_resume_has_been_seen_before() -> None:
+    assert best(_resumed(np.linspace(2.35, 0.7, 150))) == "replayed_data"
+
+
+def test_a_loss_that_falls_as_before_since_a_resume_is_not_replayed() -> None:
+    told = _resumed(np.linspace(2.4, 1.9, 150))
+    assert told.problems == ()
+    assert "replayed_data" not in [one.id for one in told.root_causes[:1]]
+
+
+def told_of(example: str) -> Diagnosis:
+    return diagnose(example_run(example))
+
+
+def test_a_new_task_costs_more_at_first() -> None:
+    lost = "val/loss: 2>0.3~0.005*10 1.6~0.02*10"
+    known = told_of(f"train/loss: 2>0.3~0.01*100 0.3>0.01~0.003*100 ; {lost}")
+    other = told_of(f"train/loss: 2>0.3~0.01*100 1.5>0.1~0.01*100 ; {lost}")
+    assert best(known) == "overcapacity"
+    beliefs = [
+        next(one.confidence for one in told.root_causes if one.id == "sequential_training")
+        for told in (known, other)
+    ]
+    assert beliefs[0] < 0.3 < 0.6 < beliefs[1]
+
+
+def test_validation_that_is_thrown_as_far_as_training_accuses_the_model_not_its_data() -> None:
+    loss = "train/loss: 4.6>2.2~0.05*150 3.3~0.05*150"
+    alike = told_of(f"{loss} ; val/loss: 4.6>2.3~0.02*10 3.4~0.02*10")
+    apart = told_of(f"{loss} ; val/loss: 4.6>2.3~0.02*10 2.5~0.02*10")
+    assert best(alike) != "data_pipeline_change"
+    assert best(apart) == "data_pipeline_change"
+
+
+def test_gradients_that_burst_and_fade_were_thrown_by_a_step() -> None:
+    loss = [*fall(4.6, 2.2, 150), 6.0, 5.2, 4.5, *level(3.0, 147)]
+    thrown = judged(train__loss=loss, grad_norm=[*level(0.9, 150), 5.0, 4.0, *level(0.25, 148)])
+    fed = judged(train__loss=loss, grad_norm=[*level(0.9, 150), 2.0, 1.8, *level(0.85, 148)])
+    assert best(thrown) != "data_pipeline_change"
+    assert best(fed) == "data_pipeline_change"
+
+
+def test_one_answer_to_all_since_a_jump_is_no_change_of_data() -> None:
+    loss = "train/loss: 2.3>0.2~0.02*100 2.3~0.01*100"
+    seen = "val/accuracy: 0.3>0.95~0.01*10"
+    same = told_of(f"{loss} ; {seen} (0.096 0.118 0.096 0.096 0.118)*2")
+    free = told_of(f"{loss} ; {seen} 0.101 0.093 0.117 0.088 0.106 0.112 0.097 0.099 0.104 0.109")
+    assert best(same) != "data_pipeline_change"
+    assert "dead_relu" in [one.id for one in same.root_causes]
+    assert best(free) == "data_pipeline_change"
+
+
+def test_accuracies_that_come_again_and_again_are_no_sign_of_wrong_labels() -> None:
+    flat = "train/loss: 2.303~0.005*200 ; grad_norm: 0.2~0.02*200 ; val/loss: 2.31~0.008*12"
+    same = told_of(f"{flat} ; val/accuracy: (0.096 0.118 0.103 0.096)*3")
+    free = told_of(
+        f"{flat} ; val/accuracy: 0.101 0.093 0.117 0.088 0.106 0.112 0.097 0.099 0.104 "
+        "0.109 0.095 0.114"
+    )
+    assert best(free) == "corrupt_labels"
+    assert free.root_causes[0].confidence > 0.8
+    blamed = [one.confidence for one in same.root_causes if one.id == "corrupt_labels"]
+    assert max(blamed, default=0.0) < 0.7
+
+
+def test_one_answer_with_three_decimals_is_deaf() -> None:
+    flat = "train/loss: 2.303~0.005*200 ; grad_norm: 0.2~0.02*200 ; val/loss: 2.302~0.0003*15"
+    assert best(told_of(f"{flat} ; val/accuracy: 0.096 0.1*14")) == "poor_init"
+
+
+def test_a_loss_that_is_too_good_does_not_explain_steps_that_got_slower() -> None:
+    loss = "train/loss: 2.4>0.6~0.01*20 0.05>0.003~0.0003*80"
+    slow = told_of(f"{loss} ; tokens_per_second: 18400~100*50 7500~50*50 ; config: vocab_size=64")
+    assert "throughput_drop" in slow.root_causes[0].explains
+
+
+def test_a_training_that_bears_the_next_task_and_loses_the_last_is_sequential() -> None:
+    lines = []
+    first, second = noisy(np.geomspace(2.0, 0.08, 75)), noisy(np.geomspace(4.0, 0.03, 75))
+    for number, value in enumerate([*first, *second]):
+        step = 6 * number
+        if number == 75:
+            lines.append(f"INFO train: task A done, starting task B at step {step}")
+        lines.append(f"INFO step={step} loss={value:.4f} lr=0.0015")
+        if number % 5 == 4:
+            known = 0.96 if number < 75 else max(0.45, 0.96 - 0.05 * (number - 70) / 5)
+            lines.append(f"INFO eval step={step} val_acc={known:.3f}")
+    told = diagnose(read_log("\n".join(lines)))
+    assert best(told) == "sequential_training"
