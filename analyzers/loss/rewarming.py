@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mltd.runs.harvest import Floats
+
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
@@ -20,9 +22,9 @@ _BEYOND = 1.5
 
 def warms_up_again(curve: Curve, identity: str) -> Iterator[Finding]:
     """The second warm-up of one schedule: one that was begun anew, for another rate."""
-    rates = curve.y
-    if len(rates) < 4 * _LEAST:
+    if len(curve) < 4 * _LEAST or not _may_rise_again(curve.bins[3], curve.bins[4]):
         return
+    rates = curve.y
     peaks = np.maximum.accumulate(rates)
     lows = np.flatnonzero(rates < _DECAYED * peaks)
     lows = lows[lows < len(rates) - _LEAST]
@@ -57,3 +59,10 @@ def warms_up_again(curve: Curve, identity: str) -> Iterator[Finding]:
         first_step=curve.step(at),
         details={"kind": "rewarming", "factor": float(rates[highest] / first_peak)},
     )
+
+
+def _may_rise_again(lowest: Floats, highest: Floats) -> bool:
+    """A glance at the bins, of which there are few however long the run is."""
+    peaks = np.maximum.accumulate(highest)
+    low = np.flatnonzero(lowest < _DECAYED * peaks)
+    return len(low) > 0 and bool(np.any(highest[low[0] :] > _BEYOND * peaks[low[0]]))
