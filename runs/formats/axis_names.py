@@ -13,7 +13,7 @@ from ..settings import current
 EARLIEST_UNIX_TIME = 3e8
 """Seconds; anything smaller (July 1979) is a duration, not a moment."""
 LATEST_UNIX_TIME = 1e10
-_COUNTERS = frozenset({"", "i", "n", "k", "idx", "index", "no", "nr", "unnamed 0"})
+_COUNTERS = frozenset({"i", "n", "k", "idx", "no", "nr"})
 """What the first column of a table is called that numbers its rows."""
 
 

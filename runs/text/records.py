@@ -143,7 +143,11 @@ class _Scanner:
         if not self._path:
             return False
         self._path.pop()
-        if token[0] == "]" and self._list_key is not None and len(self._list_numbers) == 1:
+        if token[0] == "]" and self._list_key == "step":
+            # NVIDIA's DLLogger: `"step": [3, 1200]`, and `[3]` for what is told of a whole epoch.
+            for number, key in zip(self._list_numbers, ("epoch", "step"), strict=False):
+                self._take_value(number, key)
+        elif token[0] == "]" and self._list_key is not None and len(self._list_numbers) == 1:
             # `"lr": [0.1]`: one parameter group.
             self._take_value(self._list_numbers[0], self._list_key)
         self._list_key = None

@@ -237,7 +237,7 @@ def test_a_column_that_is_only_a_value_is_named_by_its_file(file: str, name: str
     assert values(harvest, name) == [2.5, 2.25]
 
 
-@pytest.mark.parametrize("first", ["i", "idx", "", "Unnamed: 0"])
+@pytest.mark.parametrize("first", ["i", "idx", "No."])
 def test_a_first_column_that_numbers_the_rows_counts_the_steps(first: str) -> None:
     text = f"{first},loss\n10,2.5\n20,2.25\n30,2.0\n"
     assert TabularFormat().sniff(text.encode(), "log.csv") > 0.5

@@ -30,6 +30,8 @@ def numbers_of(text: str) -> dict[str, float]:
         ("{'loss': tensor(0.5, device='cuda:0')}", {"loss": 0.5}),
         ("{'acc': np.float64(0.5), 'n': 3}", {"acc": 0.5, "n": 3}),
         ("{'betas': [0.9, 0.95], 'lr': 0.1}", {"lr": 0.1}),
+        ('{"step": [3, 1200], "loss": 2}', {"epoch": 3, "step": 1200, "loss": 2}),
+        ('{"step": [3], "val_loss": 2}', {"epoch": 3, "val_loss": 2}),
         ("{'runs': [{'lr': 0.1}], 'loss': 2}", {"loss": 2}),
         ("{'loss': -Infinity}", {"loss": -math.inf}),
         ("{'name': 'run 3', 'best': None, 'loss': 2}", {"loss": 2}),
