@@ -6,7 +6,10 @@ import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = ("tasks", "healthy", "fresh", "catalogue", "frameworks", "people")
+NAMES = (
+    "tasks", "healthy", "fresh", "catalogue", "frameworks", "people", "models", "projects",
+    "rivals", "quiet",
+)  # fmt: skip
 
 
 def unpack(name: str, place: Path) -> Path:
