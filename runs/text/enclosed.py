@@ -13,7 +13,7 @@ import re
 
 import orjson
 
-_BY_RUNTIME = re.compile(rb'^\{"log": ?"[^\n]*"stream": ?"std[^\n]*\}[ \t]*$', re.MULTILINE)
+_BY_RUNTIME = re.compile(rb'^\{"log": ?"[^\n]*\}[ \t]*$', re.MULTILINE)
 _TRACEBACK = b"Traceback (most recent call last):\\n"
 """As it is written inside a string of JSON."""
 _SAMPLE = 65536
@@ -30,8 +30,10 @@ def open_lines(data: bytes) -> bytes:
 
 def _of_runtime(line: bytes) -> bytes:
     record = _record(line)
-    said, moment = record.get("log"), record.get("time", "")
-    if not isinstance(said, str) or not isinstance(moment, str):
+    said, moment, stream = (record.get(key, "") for key in ("log", "time", "stream"))
+    if not (isinstance(said, str) and isinstance(moment, str) and isinstance(stream, str)):
+        return line
+    if not stream.startswith("std"):
         return line
     return _in_one_line(f"{moment} {said}" if moment else said)
 

@@ -55,6 +55,12 @@ CONTENTS = {
     "an epoch, then blanks": ("[1, 2]", " "),
     "an open parenthesis": ("loss: 1 (", " "),
     "a progress bar at full speed": ("1%||1/1 [00:01<00:01, ", "1"),
+    "what a container said, without an end": ('{"log":"', '"stream":"std'),
+    "norms in bars": ("loss 1 ", "|g| "),
+    "no improvement": ("", "not improved "),
+    "checksums": ("param ", "checksum "),
+    "columns that were asked for": ("", "24 columns requested, "),
+    "source code": ("def f(x): ", "return x; "),
 }
 
 
