@@ -24,7 +24,9 @@ _BOTH_NEAR = 0.01
 _APART = 0.04
 """Range of accuracies over which a constant sum is no accident of a flat end."""
 _MOVED = 0.02
-"""The same where the number of classes is only guessed."""
+"""The same where the number of classes is only guessed from the mean of an epoch."""
+_STEPS = 30
+"""Points of a training loss that are steps rather than epochs."""
 _MOST_CLASSES = 20
 """More are too close to each other to be told apart by a loss."""
 
@@ -38,12 +40,18 @@ def softmax_twice(view: RunView, identity: str) -> Iterator[Finding]:
     if not found:
         # Where the first accuracy comes after an epoch, the first loss alone says how many there
         # are; the mean of an epoch does not.
-        known = stated or _classes_by_both_sums(view) or known or _classes_by_first_loss(view)
-        found = list(_by_their_sum(view, known, identity)) if known is not None else []
+        sure = stated or _classes_by_both_sums(view)
+        known = sure or known or _classes_by_first_loss(view)
+        loss = view.curve("train/loss")
+        is_sure = sure is not None or (loss is not None and len(loss) >= _STEPS)
+        if known is not None:
+            found = list(_by_their_sum(view, known, identity, is_sure=is_sure))
     yield from found
 
 
-def _by_their_sum(view: RunView, known: float, identity: str) -> Iterator[Finding]:
+def _by_their_sum(
+    view: RunView, known: float, identity: str, *, is_sure: bool
+) -> Iterator[Finding]:
     """Probabilities taken for logits: a right answer costs one less than a wrong one, always.
 
     A certain answer has a probability of 1; as a logit among zeros it costs log(e + K - 1) - 1 if
@@ -64,7 +72,7 @@ def _by_their_sum(view: RunView, known: float, identity: str) -> Iterator[Findin
         or not is_sum
         or float(np.min(hits)) < _RIGHT
         or float(np.max(hits)) > 1.0
-        or (classes(view) is None and float(np.ptp(hits)) < _MOVED)
+        or (not is_sure and float(np.ptp(hits)) < _MOVED)
     ):
         return
     yield Finding(
