@@ -23,11 +23,14 @@ class Bins:
         self._table = np.empty((0, 6))
         self._open: list[Floats] = []
         self._open_count = 0
+        self._arrays: tuple[Floats, Floats, Floats, Floats, Floats, Ints] | None = None
+        """What was asked for last; many ask between two new points."""
 
     def add(self, x: Floats, y: Floats) -> None:
         """Take in the next points."""
         if len(y) == 0:
             return
+        self._arrays = None
         self._open.append(np.stack([x, y], axis=1))
         self._open_count += len(y)
         if self._open_count < self.width:
@@ -70,8 +73,12 @@ class Bins:
     @property
     def arrays(self) -> tuple[Floats, Floats, Floats, Floats, Floats, Ints]:
         """First x, last x, mean, low, high of the finite values, and how many are finite."""
-        rows = self._rows()
-        return (*(rows[:, column] for column in range(5)), rows[:, 5].astype(np.int64))  # type: ignore[return-value]
+        if self._arrays is None:
+            first, last, mean, low, high, counts = self._rows().T
+            self._arrays = first, last, mean, low, high, counts.astype(np.int64)
+            for array in self._arrays:
+                array.flags.writeable = False  # all who ask share them
+        return self._arrays
 
 
 def _summarise(points: Floats, width: int) -> Floats:

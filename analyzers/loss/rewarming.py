@@ -22,7 +22,7 @@ _BEYOND = 1.5
 
 def warms_up_again(curve: Curve, identity: str) -> Iterator[Finding]:
     """The second warm-up of one schedule: one that was begun anew, for another rate."""
-    if len(curve) < 4 * _LEAST or not _may_rise_again(curve.bins[3], curve.bins[4]):
+    if len(curve) < 4 * _LEAST or not _may_rise_again(curve.bins[4]):
         return
     rates = curve.y
     peaks = np.maximum.accumulate(rates)
@@ -61,8 +61,8 @@ def warms_up_again(curve: Curve, identity: str) -> Iterator[Finding]:
     )
 
 
-def _may_rise_again(lowest: Floats, highest: Floats) -> bool:
+def _may_rise_again(highest: Floats) -> bool:
     """A glance at the bins, of which there are few however long the run is."""
     peaks = np.maximum.accumulate(highest)
-    low = np.flatnonzero(lowest < _DECAYED * peaks)
+    low = np.flatnonzero(highest < _DECAYED * peaks)
     return len(low) > 0 and bool(np.any(highest[low[0] :] > _BEYOND * peaks[low[0]]))
