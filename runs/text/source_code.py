@@ -31,6 +31,9 @@ _STATEMENT = re.compile(
     """,
     re.VERBOSE,
 )
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SAME = 4
+"""Lines at the margin that differ by their numbers alone: printed, and not written so."""
 _QUOTES = re.compile(r"\"\"\"|'''")
 _LEAST_LINES = 6
 _LEAST_BLOCKS = 2
@@ -51,12 +54,20 @@ def source_end(lines: Sequence[str], index: int, *, final: bool) -> int | None:
     quote = ""
     blocks = 0
     end = index
+    shapes: dict[str, list[tuple[int, int]]] = {}
+    """By the words of lines at the margin, where they are and how many blocks are before them."""
     limit = min(len(lines), index + _MOST_LINES)
     while end < limit:
         line = lines[end]
         if not quote:
             if line and not _STATEMENT.match(line):
                 break
+            if line[:1].isalpha() and _NUMBER.search(line):
+                same = shapes.setdefault(_NUMBER.sub("0", line), [])
+                same.append((end, blocks))
+                if len(same) == _SAME:
+                    end, blocks = same[0]
+                    break
             blocks += line[:1].isspace() and not line.isspace()
         quote = _quote_behind(line, quote)
         end += 1

@@ -55,6 +55,16 @@ def test_an_import_alone_is_no_source() -> None:
     assert source_end(["import os", *settings, *LOG], 0, final=True) is None
 
 
+@pytest.mark.parametrize(
+    "line", ["step={n} loss={n}.5 lr=0.1", "train(step {n}): loss={n}.5", "loss = {n}.5"]
+)
+def test_lines_that_only_differ_by_their_numbers_are_printed(line: str) -> None:
+    log = [line.format(n=n) for n in range(20)]
+    assert source_end([*SOURCE, *log], 0, final=True) == len(SOURCE)
+    told = ["from x import y", *(text for one in log for text in (one, "  note"))]
+    assert source_end(told, 0, final=True) is None
+
+
 @pytest.mark.parametrize("size", [1 << 20, 100, 7])
 def test_nothing_in_source_is_measured_or_happens(size: int) -> None:
     data = "".join(f"{line}\n" for line in [*SOURCE, *LOG]).encode()
