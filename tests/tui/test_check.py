@@ -255,7 +255,7 @@ def test_standard_input(
     out = capfd.readouterr().out
     assert "train/loss" in out
     # It ends at step 19 of 100.
-    assert "nothing wrong in what was logged" in out
+    assert "nothing wrong was logged" in out
 
 
 def test_the_text_form_says_what_is_there(

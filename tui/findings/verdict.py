@@ -19,7 +19,7 @@ _UNEXPLAINED = {
     "stalled": "it went silent, and nothing was found that explains it",
 }
 """States that no run without an alarm should be called healthy in."""
-_CUT_SHORT = "nothing wrong in what was logged; why it ended before its plan is open"
+_CUT_SHORT = "nothing wrong was logged; why it ended early is open"
 
 UNWRITTEN = {"waiting": " yet: its job waits", "silent": ": no log of its job is known"}
 """States of runs of which there is nothing to read."""
