@@ -151,9 +151,6 @@ def test_each_state_has_a_glyph_and_a_word(state: str, glyph: str) -> None:
     assert f"{glyph} {state}" in first
 
 
-ENDED = RunStatus(0, "train.log", state="unknown", step=40.0, total_steps=100.0, health=Health.FINE)
-
-
 @pytest.mark.parametrize(
     ("status", "badge"),
     [
@@ -163,10 +160,6 @@ ENDED = RunStatus(0, "train.log", state="unknown", step=40.0, total_steps=100.0,
         (RUNNING._replace(health=Health.FINE, alarms=0), "✔ healthy"),
         (RUNNING._replace(health=Health.UNKNOWN, share_read=0.345), "? reading 34%"),
         (RUNNING._replace(health=Health.UNKNOWN), "? not judged yet"),
-        (ENDED, "? ended early"),
-        (ENDED._replace(step=99.0), "✔ healthy"),
-        (ENDED._replace(state="running"), "✔ healthy"),
-        (ENDED._replace(total_steps=None), "✔ healthy"),
     ],
 )
 @pytest.mark.parametrize("width", WIDTHS)

@@ -27,8 +27,6 @@ STATES = {
     "stalled": ("‖", "stale"),
     "unknown": ("?", "severity-unknown"),
 }
-_NEARLY = 0.95
-"""Share of a plan from which on it counts as done: logs with few lines end a little before."""
 _HEALTH = {
     Health.CRITICAL: ("critical", "critical"),
     Health.WARNING: ("warning", "warning"),
@@ -117,19 +115,10 @@ def _badge(status: RunStatus) -> Line:
         return (Span("? not judged yet", "severity-unknown"),)
     if status.state == "failed" and status.health in (Health.FINE, Health.INFO):
         return (Span("? unexplained", "severity-unknown"),)
-    if status.health is Health.FINE and _ended_early(status):
-        return (Span("? ended early", "severity-unknown"),)
     severity, word = _HEALTH[status.health]
     least = {"critical": 1, "warning": 2}.get(severity, math.inf)
     number = f" {count(status.alarms)}" if status.alarms >= least else ""
     return (Span(f"{GLYPHS[severity]} {word}{number}", f"severity-{severity}"),)
-
-
-def _ended_early(status: RunStatus) -> bool:
-    """It is over, nobody knows why, and its plan is not done."""
-    plans = ((status.step, status.total_steps), (status.epoch, status.total_epochs))
-    done = [reached / planned for reached, planned in plans if reached is not None and planned]
-    return status.state == "unknown" and bool(done) and done[0] < _NEARLY
 
 
 def _of_weights(status: RunStatus, worst: str, alarms: int) -> Line:
