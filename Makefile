@@ -8,9 +8,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 RUNNABLE := $(VENV)/runnable
+CHECKABLE := $(VENV)/checkable
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-EXTRAS := dev,parquet,zstd,torch,claude
-EDITABLE := $(PIP) install --constraint constraints.txt --no-build-isolation --editable
+EXTRAS := dev trainers parquet zstd torch claude
+CHECK_EXTRAS := dev parquet zstd claude
+DEMO_EXTRAS := claude zstd
+PINS := $(VENV)/pins.txt
 
 ROOMS := $(addprefix .editable/mltd/,runs analyzers sessions diagnosis tui themes)
 LINKED := $(addsuffix /__init__.py,$(ROOMS))
@@ -32,12 +35,21 @@ demo: $(RUNNABLE)  ## Replay recorded failing runs as if live
 test: system-packages lint  ## Run every check: style, types, imports, tests
 	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile
 
+# ROOM=runs, or several: ROOM="runs tui"; BASE=<commit> compares with another one.
+.PHONY: quick
+quick: $(CHECKABLE)  ## Check what you changed, within a minute and without services or torch
+	@$(BIN)/python -m tests.quick $(ROOM)
+
+.PHONY: test-costs
+test-costs: $(INSTALLED)  ## Run the tests and list what each costs of CPU time
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile -q -p tests.costs --costs test-costs.tsv
+
 .PHONY: lint
 lint: $(INSTALLED)  ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy hatch_build.py demo/record.py demo/screenshots.py $(wildcard benchmarks/*.py)
+	$(BIN)/mypy hatch_build.py constraints.py demo/record.py demo/screenshots.py $(wildcard benchmarks/*.py)
 	$(BIN)/mypy -p benchmarks.faults
 	$(BIN)/mypy -p benchmarks.second
 	$(BIN)/mypy -p benchmarks.recorded
@@ -122,23 +134,56 @@ $(BIN)/python:
 		echo "no virtual environment could be made; try: apt-get install python3-venv" >&2; \
 		exit 1; }
 
-SOURCES := pyproject.toml constraints.txt hatch_build.py $(if $(MISSING),relink)
+SOURCES := pyproject.toml constraints.txt constraints.py hatch_build.py $(if $(MISSING),relink)
 
-# hatchling comes first so that the build, too, uses the pinned version.
+VERIFIED := $(PIP) install --require-hashes --no-deps
+WHEELS := $(VENV)/wheels
+
+# Every file is verified by its hash. pip does not verify a folder, so the project itself comes last,
+# without its dependencies and built by the pinned hatchling.
+define install_pinned
+	$(BIN)/python constraints.py select $(1) > $(PINS)
+	$(VERIFIED) --requirement $(PINS)
+	$(PIP) install --no-deps --no-build-isolation --editable .
+endef
+
+# torch is fetched before it is verified: given hashes, pip prefers the index's build for CUDA to a
+# local one for CPUs. A build for CUDA then brings packages that torch pins and we do not, so they
+# come without our hashes; with one for CPUs nothing is left to install.
+define install_torch
+	$(PIP) download --no-deps --only-binary :all: --dest $(WHEELS) \
+		"$$($(BIN)/python constraints.py version torch)"
+	$(BIN)/python constraints.py only torch > $(PINS)
+	$(VERIFIED) --no-index --find-links $(WHEELS) --requirement $(PINS)
+	rm -rf $(WHEELS)
+	$(PIP) install "$$($(BIN)/python constraints.py version torch)"
+endef
+
 $(INSTALLED): $(SOURCES)
 	@$(MAKE) --no-print-directory $(BIN)/python
 	@echo "installing mltd-tui and its tools into $(VENV); the first time takes some minutes"
-	$(PIP) install --constraint constraints.txt hatchling
-	$(EDITABLE) '.[$(EXTRAS)]'
-	@touch $@ $(RUNNABLE)
+	$(call install_pinned,$(EXTRAS))
+	$(install_torch)
+	@$(PIP) check || echo "the pins in constraints.txt do not fit this Python completely" >&2
+	@touch $@ $(RUNNABLE) $(CHECKABLE)
 
 # A look at the demo must not wait for torch and for what only the tests need.
 $(RUNNABLE): $(SOURCES)
 	@$(MAKE) --no-print-directory $(BIN)/python
 	@echo "installing mltd-tui into $(VENV); the first time takes half a minute"
-	$(PIP) install --constraint constraints.txt hatchling
-	$(EDITABLE) '.[claude,zstd]'
+	$(call install_pinned,$(DEMO_EXTRAS))
 	@touch $@
+
+# What `make quick` needs: all tools, none of the libraries that train.
+$(CHECKABLE): $(SOURCES)
+	@$(MAKE) --no-print-directory $(BIN)/python
+	@echo "installing mltd-tui and its tools into $(VENV); the first time takes a minute"
+	$(call install_pinned,$(CHECK_EXTRAS))
+	@touch $@ $(RUNNABLE)
+
+.PHONY: constraints
+constraints: $(BIN)/python  ## Renew the hashes in constraints.txt, and pin what has no version there
+	$(BIN)/python constraints.py renew
 
 .PHONY: relink
 relink:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import shutil
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_REQUIRE_SERVICES"}
@@ -34,13 +38,37 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 RequireService = Callable[..., None]
 
 
-def pytest_configure() -> None:
-    """Hear Ctrl+C also where a shell started the tests in the background, deaf to it."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the kinds known; hear Ctrl+C also where a shell in the background was deaf to it."""
+    kinds.register(config)
+    # Hundreds of tests start a Python: each would compile the whole package again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Under `nohup` they would be deaf to the end of a terminal, and wait for ever.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the markers
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark each test with its kinds where they are asked for."""
+    if config.getoption("markexpr"):
+        kinds.mark(items)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from going through thousands of tests and modules again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module | None:
+    """Leave modules alone that could not be imported here."""
+    return kinds.make_module(module_path, parent)
 
 
 class NetworkTouchedError(RuntimeError):

@@ -82,7 +82,10 @@ def test_a_wheel_built_from_the_sdist_is_complete(unpacked_sdist: Path, tmp_path
 
 
 def test_the_sdist_can_be_set_up_and_tested(unpacked_sdist: Path) -> None:
-    for name in ("Makefile", "constraints.txt", "hatch_build.py", "LICENSE", "tests/conftest.py"):
+    for name in (
+        *("Makefile", "constraints.txt", "constraints.py", "hatch_build.py"),
+        *("LICENSE", "tests/conftest.py"),
+    ):
         assert (unpacked_sdist / name).read_bytes() == (ROOT / name).read_bytes()
 
 
