@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .client.access import client_from_environment, obstacle
+from .client.access import obstacle
 from .client.asking import SUBMIT, Extras, ToolSpec, parameters, tool_definition
 from .client.budget import Budget
 from .client.calling import CallTool
@@ -17,6 +17,7 @@ from .client.history import History, seal_of
 from .client.models import choose_model
 from .client.plain import Block
 from .client.pricing import Tokens
+from .client.sdk_client import build_client, destination
 from .events import Cancelled, Event, Failed, Text, Thinking, Usage
 from .prompt import SUBMIT_DESCRIPTION, SYSTEM_PROMPT
 from .settings import ConsultSettings
@@ -60,6 +61,8 @@ class Consultation:
         answer = {"name": SUBMIT, "description": SUBMIT_DESCRIPTION, "input_schema": schema}
         self._talk = Talk(self.model, system, (*definitions, answer), call_tool, parse, names)
         self._history = History()
+        self.destination = ""
+        """The only place that may be sent to: what was agreed to, or else the first one."""
 
     async def ask(
         self,
@@ -98,8 +101,8 @@ class Consultation:
         )
         del request["max_tokens"]
         try:
-            async with await asyncio.to_thread(client_from_environment, self._settings) as client:
-                return (await client.messages.count_tokens(**request)).input_tokens
+            async with await asyncio.to_thread(self._client) as client:
+                return int((await client.messages.count_tokens(**request)).input_tokens)
         except Exception as error:
             raise explain(error, self.model) from error
 
@@ -172,9 +175,13 @@ class Consultation:
         if not self._history.pending:
             raise ConsultError("There is nothing to ask", hint="write a question", kind="invalid")
         # The import takes over a second, in which the person must be able to cancel.
-        async with await asyncio.to_thread(client_from_environment, self._settings) as client:
+        async with await asyncio.to_thread(self._client) as client:
             conversation = Conversation(self._talk, client, self._history, budget, tell)
             return await conversation.run(needs_opinion=needs_opinion)
+
+    def _client(self) -> Any:
+        self.destination = self.destination or destination(self._settings)
+        return build_client(self._settings, self.destination)
 
     def _settle(self, budget: Budget) -> None:
         history = self._history

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .answer import Opinion, answer_schema, parse_opinion
 from .citations import Check, CheckedOpinion
-from .client.access import destination
 from .client.pricing import Tokens, dollars_for
+from .client.sdk_client import destination
 from .consultation import Consultation, ConsultationResult
 from .pack import build_pack, tokens_of
 from .preview import Preview
@@ -42,8 +42,12 @@ class SecondOpinion:
         masker: Masker,
         settings: ConsultSettings,
         call_tool: CallTool | None = None,
+        destination: str = "",
     ) -> None:
-        """`call_tool` is for whoever must not have the runs read by another thread."""
+        """`call_tool` is for whoever must not have the runs read by another thread.
+
+        `destination` is for whoever has asked the SDK for it already, which takes a second.
+        """
         self._material = material
         self._masker = masker
         self._settings = settings
@@ -60,6 +64,7 @@ class SecondOpinion:
             schema=self._schema,
             parse=parse_opinion,
         )
+        self.consultation.destination = destination
 
     @property
     def model(self) -> str:
@@ -67,7 +72,12 @@ class SecondOpinion:
         return self.consultation.model
 
     def preview(self) -> Preview:
-        """What `ask` would send first, and where to."""
+        """What `ask` would send first, and the only place that it will send to.
+
+        Raises `ConsultError` if the SDK knows no such place.
+        """
+        talk = self.consultation
+        talk.destination = talk.destination or destination(self._settings)
         text = self.pack.text
         tools = json.dumps([[s.name, s.description, s.schema] for s in self.box.specs])
         around = tokens_of(SYSTEM_PROMPT) + tokens_of(tools) + tokens_of(json.dumps(self._schema))
@@ -75,7 +85,7 @@ class SecondOpinion:
         # Written to the cache: every later look of the model reads it from there.
         dollars = dollars_for(self.model, Tokens(cache_write=tokens))
         return Preview(
-            destination(),
+            talk.destination,
             self.model,
             len(text),
             tokens,

@@ -102,15 +102,23 @@ def _too_many(count: int) -> ConsultError:
 def _consult(
     judged: Judged, options: argparse.Namespace, settings: ConsultSettings, what: list[str]
 ) -> Second:
+    from mltd.diagnosis.client.errors import ConsultError
     from mltd.diagnosis.second_opinion import SecondOpinion
 
-    from .claude_consent import is_agreed
+    from .claude_consent import is_agreed, tell_destination
     from .claude_material import material_of
     from .claude_stream import Stream
 
     material, masker = material_of(judged, options.what, settings, redact=options.redact)
     opinion = SecondOpinion(material, masker, settings)
-    if not options.yes and not is_agreed(opinion.preview(), judged.run.name, shlex.join(what)):
+    try:
+        preview = opinion.preview()
+    except ConsultError as error:
+        complain(error)
+        return Second(opinion.model, error=error)
+    if options.yes:
+        tell_destination(preview)
+    elif not is_agreed(preview, judged.run.name, shlex.join(what)):
         sys.stderr.write("Nothing was sent.\n")
         return Second(opinion.model, is_declined=True)
     stream = Stream()

@@ -46,6 +46,11 @@ def is_agreed(preview: Preview, run: str, what: str) -> bool:
     return answer in ("y", "yes")
 
 
+def tell_destination(preview: Preview) -> None:
+    """Say where it goes to somebody who agreed beforehand."""
+    sys.stderr.write(f"Sending to {printable(preview.host)}, for {printable(preview.model)}\n")
+
+
 def consent_lines(preview: Preview, what: str) -> Iterator[str]:
     """All that the decision needs, one thing a line."""
     yield headline(preview)

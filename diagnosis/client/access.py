@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +12,6 @@ from urllib.parse import urlsplit
 from .errors import ConsultError
 
 if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
-
     from ..settings import ConsultSettings
 
 INSTALL = "pip install 'mltd-tui[claude]'"
@@ -22,9 +19,6 @@ KEY = "ANTHROPIC_API_KEY"
 TOKEN = "ANTHROPIC_AUTH_TOKEN"
 _FEDERATION = ("ANTHROPIC_FEDERATION_RULE_ID", "ANTHROPIC_ORGANIZATION_ID")
 _IDENTITY = ("ANTHROPIC_IDENTITY_TOKEN_FILE", "ANTHROPIC_IDENTITY_TOKEN")
-_HOST = "api.anthropic.com"
-_PORTS = {"http": 80, "https": 443}
-_LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
 
 
 def is_installed() -> bool:
@@ -46,33 +40,6 @@ def way_to_log_in(environment: Mapping[str, str] | None = None) -> str:
     if all(known.get(name) for name in _FEDERATION) and any(known.get(name) for name in _IDENTITY):
         return "workload identity"
     return "the active profile" if _has_profile(known) else ""
-
-
-def destination(environment: Mapping[str, str] | None = None) -> str:
-    """Where everything would be sent to: `host`, `host:port`, or `http://host` if unencrypted."""
-    host = host_name(environment)
-    known = os.environ if environment is None else environment
-    try:
-        parts = urlsplit(known.get("ANTHROPIC_BASE_URL", "").strip())
-        port = parts.port
-    except ValueError:
-        return host
-    is_usual = port in (None, _PORTS.get(parts.scheme))
-    place = host if is_usual else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    is_open = parts.scheme == "http" and not _LOOPBACK.fullmatch(host)
-    return f"http://{place}" if is_open else place
-
-
-def host_name(environment: Mapping[str, str] | None = None) -> str:
-    """The name of the host alone, as far as the environment tells."""
-    known = os.environ if environment is None else environment
-    address = known.get("ANTHROPIC_BASE_URL", "").strip()
-    try:
-        found = urlsplit(address).hostname if address else _HOST
-    except ValueError:
-        found = None
-    # Whatever stands before the host may be a password.
-    return found or address.rpartition("@")[2]
 
 
 def obstacle(
@@ -110,26 +77,6 @@ def obstacle(
             kind="bad_key",
         )
     return None
-
-
-def client_from_environment(settings: ConsultSettings) -> AsyncAnthropic:
-    """A client that logs in by whatever way the SDK finds; this imports the SDK."""
-    from anthropic import AnthropicError, AsyncAnthropic, Timeout
-
-    try:
-        # Never tried again by the SDK: the person is told of every wait, and the time is ours.
-        return AsyncAnthropic(
-            max_retries=0,
-            timeout=Timeout(settings.silence_seconds, connect=min(10.0, settings.silence_seconds)),
-        )
-    except AnthropicError as error:
-        # A profile that is named but broken; its own words hold paths, not secrets.
-        first = (str(error).splitlines() or [""])[0]
-        raise ConsultError(
-            f"The log-in for Claude cannot be read: {first[:300]}",
-            hint=f"correct the profile, or `export {KEY}=...`",
-            kind="no_key",
-        ) from error
 
 
 def _has_profile(known: Mapping[str, str]) -> bool:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
-from .access import destination, host_name
 from .errors import ConsultError
+from .sdk_client import address_of
 
 
 def explain_connection(error: BaseException) -> ConsultError:
     """What is wrong with the line, by what lies under the SDK's error."""
-    host = destination()
     causes = list(chain(error))
+    for cause in causes:
+        if isinstance(cause, ConsultError):
+            return cause  # we stopped it ourselves, below the SDK
+    host = asked_host(error)
     # The HTTP library has two names over the versions of the SDK, so its errors go by theirs.
     names = {base.__name__ for cause in causes for base in type(cause).__mro__}
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
@@ -24,7 +29,7 @@ def explain_connection(error: BaseException) -> ConsultError:
         )
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return ConsultError(
-            f"The host name {host_name()} cannot be found",
+            f"The host name {_name(host)} cannot be found",
             hint="is this machine allowed to reach the internet? Check `HTTPS_PROXY` "
             "and `ANTHROPIC_BASE_URL`",
             kind="dns",
@@ -56,6 +61,21 @@ def explain_connection(error: BaseException) -> ConsultError:
         kind="connection",
         is_temporary=True,
     )
+
+
+def asked_host(error: BaseException) -> str:
+    """The place that a failed request went to."""
+    for cause in chain(error):
+        # The HTTP library's errors raise where they have no request.
+        with contextlib.suppress(RuntimeError):
+            request = getattr(cause, "request", None)
+            if request is not None and (place := address_of(request.url)):
+                return place
+    return "the service"
+
+
+def _name(place: str) -> str:
+    return urlsplit(place if "://" in place else f"//{place}").hostname or place
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -16,6 +16,7 @@ Kind: TypeAlias = Literal[
     "no_key",
     "bad_key",
     "bad_address",
+    "other_destination",
     "unauthorized",
     "forbidden",
     "billing",

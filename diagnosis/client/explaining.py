@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .access import KEY, destination
-from .connecting import explain_connection
+from .access import KEY
+from .connecting import asked_host, explain_connection
 from .errors import ConsultError
+from .sdk_client import address_of
 from .waiting import wait_asked_for
 
 _TOO_LONG = re.compile(r"too long|context (limit|window)|too many (input )?tokens|too large", re.I)
@@ -73,7 +74,9 @@ def said(error: BaseException) -> str:
 
 
 def _explain_status(error: BaseException, status: int, model: str) -> ConsultError:
-    host = destination()
+    host = asked_host(error)
+    if 300 <= status < 400:
+        return _redirected(error, status, host)
     words = said(error)
     quoted = f": {words}" if words else ""
     body = getattr(error, "body", None)
@@ -149,6 +152,17 @@ def _explain_status(error: BaseException, status: int, model: str) -> ConsultErr
         f"{host} did not accept the question ({status}){quoted}",
         hint="try another model: `--model NAME`",
         kind="invalid",
+    )
+
+
+def _redirected(error: BaseException, status: int, host: str) -> ConsultError:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    elsewhere = address_of(headers.get("location", ""))
+    to = f" to {elsewhere}" if elsewhere and elsewhere != host else ""
+    return ConsultError(
+        f"{host} redirects the question{to} ({status}), where nothing was sent",
+        hint="if that is right, name the new address in `ANTHROPIC_BASE_URL` and ask anew",
+        kind="other_destination",
     )
 
 

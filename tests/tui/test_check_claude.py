@@ -35,6 +35,7 @@ from tests.diagnosis.messages_server import (
     texts_of,
     tool,
 )
+from tests.diagnosis.sdk_profiles import Profiles
 from tests.diagnosis.second_opinions import (
     BAD_LINE,
     INVENTED,
@@ -83,6 +84,29 @@ def test_a_no_sends_nothing_and_keeps_the_verdict(server: MessagesServer, log: s
     assert "mltd-tui pack " in seen
     assert "Nothing was sent." in seen
     assert not [secret for secret in SECRETS if secret in seen]
+
+
+@pytest.mark.parametrize("is_agreed", [False, True])
+def test_the_host_of_a_profile_is_named_before_anything_goes_there(
+    is_agreed: bool,
+    server: MessagesServer,
+    log: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    profiles = Profiles(tmp_path / "anthropic")
+    profiles("work", server.url)
+    profiles.select(monkeypatch, "work")
+    server.script = [answer(submission())]
+    terminal = Terminal("check", log, "--claude", *(["--yes"] if is_agreed else []))
+    if not is_agreed:
+        terminal.wait_for("[y/N] ")
+        terminal.press("n\n")
+    assert terminal.end()[0] == ALARM
+    place = server.url.removeprefix("http://")
+    said = f"Sending to {place}," if is_agreed else f"This would be sent to {place},"
+    assert said in terminal.seen
+    assert len(server.requests) == int(is_agreed)
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04", "\n", "nay\n"])

@@ -12,23 +12,31 @@ from hypothesis import strategies as st
 from mltd.diagnosis.client import access
 from mltd.tui.doctor.areas import api_key
 from mltd.tui.doctor.line import Line, State
+from mltd.tui.doctor.programs import Answer
 from mltd.tui.doctor.surroundings import Surroundings
+from tests.diagnosis.sdk_profiles import Profiles
 
 from .scene import only
 
+ADDRESS = "ANTHROPIC_BASE_URL"
 GOOD = "sk-ant-api03-" + "Zq7" * 30
 
 
 def told(environment: dict[str, str], config: Path = Path("/nonexistent")) -> Line:
     """The one line, without anything that this machine's user has set up."""
     home = {"HOME": "/nonexistent", **environment}
-    return only(api_key.claude(Surroundings(home, config=config)))
+    return only(api_key.claude(Surroundings(home, config=config, patience=120)))
 
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "is_installed", lambda: True)
     monkeypatch.delenv("MLTD_MODEL", raising=False)
+
+
+@pytest.fixture
+def profiles(tmp_path: Path) -> Profiles:
+    return Profiles(tmp_path / ".config" / "anthropic")
 
 
 @pytest.fixture
@@ -67,21 +75,42 @@ def test_the_model_of_the_environment_and_of_the_file_is_told(
         ({"ANTHROPIC_PROFILE": "work"}, "the profile work"),
     ],
 )
-def test_every_way_to_log_in_counts(environment: dict[str, str], way: str) -> None:
-    line = told(environment)
+def test_every_way_to_log_in_counts(
+    environment: dict[str, str], way: str, profiles: Profiles
+) -> None:
+    profiles("work")
+    profiles("default")
+    line = told({**environment, "ANTHROPIC_CONFIG_DIR": str(profiles.folder)})
     assert line.state is State.OK
     assert f"logged in by {way}" in line.fact
 
 
-def test_a_profile_of_the_user_counts(tmp_path: Path) -> None:
-    folder = tmp_path / ".config" / "anthropic" / "configs"
-    folder.mkdir(parents=True)
-    (folder / "default.json").write_text("{}")
-    assert "logged in by the active profile" in told({"HOME": str(tmp_path)}).fact
+def test_a_profile_of_the_user_counts_and_its_host_is_named(profiles: Profiles) -> None:
+    profiles("default", "https://collector.example:8443/v1")
+    fact = told({"HOME": str(profiles.folder.parents[1])}).fact
+    assert "at collector.example:8443, logged in by the active profile" in fact
+
+
+def test_a_profile_that_is_broken_is_told(profiles: Profiles) -> None:
+    around = {"ANTHROPIC_PROFILE": "gone", "ANTHROPIC_CONFIG_DIR": str(profiles.folder)}
+    line = told(around)
+    assert line.state is State.WARNING
+    assert "cannot be read" in line.fact
+    assert "correct the profile" in line.advice
+
+
+def test_a_host_that_is_not_found_out_in_time_is_not_guessed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(api_key, "ask_destination", lambda around: Answer(None, is_late=True))
+    line = told({api_key.NAME: GOOD})
+    assert line.state is State.OK
+    assert "api.anthropic.com" not in line.fact
+    assert "you see where before you agree" in line.fact
 
 
 def test_another_host_is_named_and_its_keys_may_look_like_anything() -> None:
-    around = {api_key.ADDRESS: "https://me:pass@gate.example.org:8443/v1", api_key.NAME: "k-17"}
+    around = {ADDRESS: "https://me:pass@gate.example.org:8443/v1", api_key.NAME: "k-17"}
     line = told(around)
     assert line.state is State.OK
     assert "at gate.example.org" in line.fact
@@ -89,9 +118,9 @@ def test_another_host_is_named_and_its_keys_may_look_like_anything() -> None:
 
 
 def test_an_address_that_is_none_is_told() -> None:
-    line = told({api_key.ADDRESS: "http://[nowhere", api_key.NAME: GOOD})
+    line = told({ADDRESS: "http://[nowhere", api_key.NAME: GOOD})
     assert line.state is State.WARNING
-    assert api_key.ADDRESS in line.fact
+    assert ADDRESS in line.fact
 
 
 def test_a_site_that_forbids_it_is_believed(config: Path) -> None:
@@ -143,7 +172,10 @@ def test_what_cannot_be_a_key_is_told_why(value: str, fault: str) -> None:
     st.sampled_from(["{}", "sk-ant-{}", " {}", "'{}'", "sk-ant-{}\n", "{} {}"]),
 )
 def test_nothing_of_a_key_is_ever_shown(secret: str, form: str) -> None:
-    line = told({api_key.NAME: form.format(secret, secret)})
+    answer = Answer(0, "api.anthropic.com")
+    with pytest.MonkeyPatch.context() as patch:  # a process for each example would take minutes
+        patch.setattr(api_key, "ask_destination", lambda around: answer)
+        line = told({api_key.NAME: form.format(secret, secret)})
     said = line.fact + line.advice
     assert not any(secret[at : at + 6] in said for at in range(len(secret) - 5))
 

@@ -55,7 +55,7 @@ def test_every_entry_of_the_project_is_understood(entry: str) -> None:
 
 
 def test_every_extra_says_what_it_is_good_for() -> None:
-    assert set(versions.GAINS) == set(EXTRAS) - {"dev"}
+    assert set(versions.GAINS) == set(EXTRAS) - {"dev", "trainers"}
 
 
 def test_the_installed_packages_fit() -> None:

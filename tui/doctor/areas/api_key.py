@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ..check import Check
 from ..line import Line, State
+from ..programs import Answer
 from ..surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
 AREA = "Claude"
 NAME = "ANTHROPIC_API_KEY"
-ADDRESS = "ANTHROPIC_BASE_URL"
 _PLAUSIBLE = re.compile(r"sk-ant-[A-Za-z0-9_-]{20,500}")
 _EXPORT = f"`export {NAME}=...`"
 _OWN_HOST = "api.anthropic.com"
@@ -66,19 +67,27 @@ def _refused(around: Surroundings, error: ConsultError) -> Line:
 
 
 def _ready(around: Surroundings, settings: ConsultSettings) -> Line:
-    from mltd.diagnosis.client.access import destination, way_to_log_in
+    from mltd.diagnosis.client.access import way_to_log_in
     from mltd.diagnosis.client.models import choose_model
 
-    try:
-        host = destination(around.environment)
-    except ValueError:
-        return _line(State.WARNING, f"{ADDRESS} is no address", f"correct it, or `unset {ADDRESS}`")
     way = way_to_log_in(around.environment)
+    answer = ask_destination(around)
+    host = answer.output.strip()
+    if answer.code == 1 and "\t" in answer.complaint:
+        return _line(State.WARNING, *answer.complaint.split("\t", 1))
     # Other hosts have keys of their own, which may look like anything.
     if way == NAME and host == _OWN_HOST and (fault := fault_of(around.environment[NAME])):
         return _line(State.WARNING, f"{NAME} is set, but {fault}", f"copy the key anew: {_EXPORT}")
     model = choose_model(settings.model)
+    if not answer.is_good or not host:
+        fact = f"{model} can be asked, logged in by {way}; you see where before you agree"
+        return _line(State.OK, fact)
     return _line(State.OK, f"{model} can be asked at {host}, logged in by {way}; you agree first")
+
+
+def ask_destination(around: Surroundings) -> Answer:
+    """Where the SDK would send to, found out in a process of its own as the SDK loads slowly."""
+    return around.ask(sys.executable, "-P", "-m", "mltd.diagnosis.client.sdk_client")
 
 
 def fault_of(value: str) -> str:

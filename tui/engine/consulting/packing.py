@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mltd.runs.errors import MltdError
 
@@ -32,6 +32,7 @@ class Packing:
         self._find = find
         self._leave = leave
         self._settings: ConsultSettings | None = None
+        self._destination = ""
         self._draft: tuple[Grounds, PackMaterial] | None = None
         self._is_read = False
         self._problem: Exception | None = None
@@ -53,9 +54,10 @@ class Packing:
         sentence = f"The evidence could not be put together: {type(problem).__name__}: {problem}"
         return Packed(self.request.ticket, problem=sentence, hint="see the log file")
 
-    def _take_settings(self, done: Future[ConsultSettings]) -> None:
+    def _take_settings(self, done: Future[tuple[ConsultSettings, str]]) -> None:
         self._problem = _exception(done)
-        self._settings = None if self._problem else done.result()
+        if self._problem is None:
+            self._settings, self._destination = done.result()
 
     def _take_lines(self, done: Future[None]) -> None:
         self._problem = _exception(done)
@@ -117,7 +119,7 @@ class Packing:
 
         calls = ToolCalls(self._leave)
         with grounds.book.at_hand():
-            opinion = SecondOpinion(material, grounds.masker, settings, calls)
+            opinion = SecondOpinion(material, grounds.masker, settings, calls, self._destination)
         calls.box = opinion.box
         preview = opinion.preview()
         self.conversation = Conversation(
@@ -126,9 +128,10 @@ class Packing:
         return Packed(self.request.ticket, preview, opinion.pack.text)
 
 
-def _prepare(request: PackRequest) -> ConsultSettings:
-    """Settings, if nothing stands in the way; imports, which take half a second, on the way."""
+def _prepare(request: PackRequest) -> tuple[ConsultSettings, str]:
+    """Settings and destination, if nothing stands in the way; this imports for a second."""
     from mltd.diagnosis.client.access import obstacle
+    from mltd.diagnosis.client.sdk_client import destination
     from mltd.diagnosis.settings import load
 
     settings = load(model=request.model, is_disabled=request.is_disabled, sources=request.sources)
@@ -136,7 +139,7 @@ def _prepare(request: PackRequest) -> ConsultSettings:
         raise error
     from . import grounds, page, places, question, tool_calls  # noqa: F401
 
-    return settings
+    return settings, destination(settings)
 
 
 def _is_ready(followed: FollowedRun | None) -> bool:
@@ -146,6 +149,6 @@ def _is_ready(followed: FollowedRun | None) -> bool:
     return is_whole and (followed.diagnosis is not None or not followed.is_judgeable)
 
 
-def _exception(done: Future[object] | Future[None] | Future[ConsultSettings]) -> Exception | None:
+def _exception(done: Future[Any]) -> Exception | None:
     problem = done.exception()
     return problem if isinstance(problem, Exception) else None
