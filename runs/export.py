@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from .errors import InputError
 from .harvest import AXES
+from .name_text import escape_undecodable, escape_unprintable
 from .run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-def to_frame(run: Run, *, wide: bool = False) -> pd.DataFrame:
-    """All points: one row per value, or one row per record with a column per metric."""
-    return _wide(run) if wide else _long(run)
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula; the last four are full-width forms."""
 
 
-def _long(run: Run) -> pd.DataFrame:
+def to_frame(
+    run: Run, *, wide: bool = False, as_text: Callable[[str], str] = escape_undecodable
+) -> pd.DataFrame:
+    """All points: one row per value, or one row per record with a column per metric.
+
+    `as_text` turns what others have named, files and metrics, into what a cell may hold.
+    """
+    return _wide(run, as_text) if wide else _long(run, as_text)
+
+
+def _long(run: Run, as_text: Callable[[str], str]) -> pd.DataFrame:
     import pandas as pd
 
     parts = []
     for series in run.series:
         columns: dict[str, object] = {
-            "file": run.files[series.file].path,
-            "metric": series.name,
-            "role": series.role,
+            "file": as_text(run.files[series.file].path),
+            "metric": as_text(series.name),
+            "role": as_text(series.role) if series.role else series.role,
             "rank": series.rank,
-            "unit": series.unit or None,
+            "unit": as_text(series.unit) if series.unit else None,
         }
         columns |= {axis: series.axis(axis) for axis in AXES}
         columns["generation"] = series.coordinates.generation.view()[series.rows]
@@ -42,14 +52,14 @@ def _long(run: Run) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
 
 
-def _wide(run: Run) -> pd.DataFrame:
+def _wide(run: Run, as_text: Callable[[str], str]) -> pd.DataFrame:
     import pandas as pd
 
     parts = []
     for number, source in enumerate(run.files):
         coordinates = source.coordinates
         rows = np.arange(len(coordinates), dtype=np.int64)
-        columns: dict[str, object] = {"file": source.path}
+        columns: dict[str, object] = {"file": as_text(source.path)}
         columns |= {axis: coordinates.axis(axis, rows) for axis in AXES}
         columns["generation"] = coordinates.generation.view()
         columns["line"] = coordinates.line.view()
@@ -57,30 +67,44 @@ def _wide(run: Run) -> pd.DataFrame:
             if series.file == number:
                 values = np.full(len(rows), np.nan)
                 values[series.rows] = series.values
-                columns[series.name] = values
+                columns[as_text(series.name)] = values
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def write_csv(run: Run, target: Path | IO[bytes], *, wide: bool = False) -> None:
+def write_csv(run: Run, target: IO[bytes], *, wide: bool = False) -> None:
     """Write CSV with every digit of every value."""
-    try:
-        to_frame(run, wide=wide).to_csv(target, index=False)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
+    to_frame(run, wide=wide, as_text=inert_cell).to_csv(_Utf8Writer(target), index=False)
 
 
-def write_parquet(run: Run, target: Path, *, wide: bool = False) -> None:
-    """Write Parquet, if the package for it is installed."""
+def inert_cell(text: str) -> str:
+    """A text cell that no terminal acts on and no spreadsheet takes for a formula."""
+    text = escape_unprintable(text)
+    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
+
+
+class _Utf8Writer(io.TextIOBase):
+    """Takes text for a binary file; an `io.TextIOWrapper` would close the file when it fails."""
+
+    mode = "w"
+
+    def __init__(self, target: IO[bytes]) -> None:
+        self._target = target
+
+    def write(self, text: str) -> int:
+        """Write text as UTF-8."""
+        self._target.write(text.encode())
+        return len(text)
+
+
+def check_parquet() -> None:
+    """Raise `InputError` unless the package that writes Parquet is installed."""
     if find_spec("pyarrow") is None:
         raise InputError(
             "writing Parquet needs the package pyarrow", hint="pip install mltd-tui[parquet]"
         )
-    try:
-        to_frame(run, wide=wide).to_parquet(target, index=False)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
 
 
-def _cannot_write(target: object, error: OSError) -> InputError:
-    return InputError(f"{target} cannot be written: {error.strerror or error}")
+def write_parquet(run: Run, target: IO[bytes], *, wide: bool = False) -> None:
+    """Write Parquet; `check_parquet` says whether that is possible."""
+    to_frame(run, wide=wide).to_parquet(target, index=False)

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Sequence
 
+from mltd.runs.name_text import path_of
 from mltd.runs.remote.names import mirrored
 
 from .model.run_ref import FilePrint
@@ -42,7 +43,7 @@ def read_beginning(path: str) -> bytes:
     """The first bytes of a regular file; nothing if it is none, or cannot be read."""
     try:
         # A pipe without a writer would keep us waiting for ever.
-        handle = os.open(mirrored(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path_of(mirrored(path)), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return b""
     try:

@@ -40,11 +40,12 @@ def run(options: argparse.Namespace) -> int:
 
     from mltd.diagnosis.settings import load
     from mltd.runs.errors import InputError
+    from mltd.runs.name_text import escape_undecodable
     from mltd.sessions.report import check_target
 
     from .complaint import UNUSABLE
+    from .output_file import PRIVATE, write_output
     from .pack_material import gather_material
-    from .private_file import write_private
 
     if not FEWEST_TOKENS <= options.tokens <= MOST_TOKENS:
         raise InputError(
@@ -59,11 +60,18 @@ def run(options: argparse.Namespace) -> int:
     from mltd.diagnosis.pack import build_pack
 
     pack = build_pack(gathered.material, budget_tokens=options.tokens, masker=gathered.masker)
+    data = escape_undecodable(pack.text).encode()
     if is_file:
-        written = write_private(options.output, pack.text, options.force, gathered.paths)
+        written = write_output(
+            options.output,
+            lambda file: file.write(data),
+            force=options.force,
+            evidence=gathered.paths,
+            mode=PRIVATE,
+        )
         where = f"wrote {written}"
     else:
-        sys.stdout.buffer.write(pack.text.encode("utf-8", "replace"))
+        sys.stdout.buffer.write(data)
         sys.stdout.flush()
         where = "this is a pack"
     _tell(where, pack)

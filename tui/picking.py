@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mltd.runs.name_text import path_of
+
 from .bridge import Bridge
 from .engine.curve_protocol import CompareRequest, Comparison, Curves
 from .engine.protocol import JobsAsked, News, Open, Rows, RunsFound, SeriesChanged, Survey
@@ -193,7 +195,7 @@ class PickingApp(NoticingApp):
             then(known)
             return
         self._expected[location] = then
-        self.bridge.send(Open((location,)))
+        self.bridge.send(Open((path_of(location),)))
 
     def _number_at(self, location: str) -> int | None:
         rows = self.book.rows

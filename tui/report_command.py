@@ -15,6 +15,7 @@ from mltd.analyzers.diagnosis import diagnose
 from mltd.runs.discovery import RunFiles
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import load
+from mltd.runs.name_text import escape_undecodable, path_of
 from mltd.runs.remote.names import mirrored, url_of
 from mltd.runs.remote.places import place_of
 from mltd.runs.run import Run
@@ -83,7 +84,7 @@ def report(
 
 def _put(made: Report, output: str | None, force: bool, evidence: list[str]) -> None:
     if output in _STDOUT:
-        sys.stdout.buffer.write(made.text.encode())
+        sys.stdout.buffer.write(escape_undecodable(made.text).encode())
         sys.stdout.flush()
         return
     *beside, target = write(made, str(output), force, evidence)
@@ -175,14 +176,14 @@ def _observed(session: Session, read: _Read) -> Session:
 
 
 def _load(ref: RunRef) -> Run:
-    found, problems = find_runs([ref.location])
+    found, problems = find_runs([path_of(ref.location)])
     if problems:
         raise problems[0]
     if len(found) > 1:
         found = [files for files in found if files.name == ref.name] or found
     own = {os.path.realpath(file.path) for file in found[0].files}
     digests = [file for file in ref.files if file.digest]
-    known = [file for file in digests if os.path.realpath(mirrored(file.path)) in own]
+    known = [file for file in digests if os.path.realpath(path_of(mirrored(file.path))) in own]
     if known and not any(is_same_file(file, file.path) for file in known):
         raise InputError(f"{ref.location} holds another run now: its files begin differently")
     loaded = load(found[0])

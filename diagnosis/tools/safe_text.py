@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mltd.runs.name_text import escape_undecodable
 from mltd.runs.sources.line_text import shown_text
 
 LONGEST_LINE = 2000
@@ -23,7 +24,7 @@ def safe(text: str) -> str:
     """One line in which nothing acts on a terminal, and no tag of ours begins."""
     if not (text.isascii() and text.isprintable()):
         flat = text.replace("\r", " ").replace("\n", " ").replace("\u2028", " ")
-        text = shown_text(flat.encode("utf-8", "replace")).text
+        text = shown_text(escape_undecodable(flat).encode()).text
     return _TAG.sub(_HARMLESS, text)
 
 

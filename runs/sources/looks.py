@@ -12,6 +12,8 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from ..name_text import escape_unprintable
+
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a named pipe",
@@ -35,8 +37,7 @@ class Look(NamedTuple):
 
 def shown(path: str | os.PathLike[str]) -> str:
     """A path as it may go to a terminal: nothing in a file's name is obeyed or unprintable."""
-    text = str(path)
-    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
+    return escape_unprintable(str(path))
 
 
 def kind_of(mode: int) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from mltd.analyzers.core.glance import Glance
 from mltd.runs.event import EventKind
-from mltd.runs.state import RunState, is_terminal
+from mltd.runs.failure import is_terminal
+from mltd.runs.state import RunState
 
 _FROM_OUTSIDE = (EventKind.SIGNAL, EventKind.SCHEDULER, EventKind.FINISHED)
 _STOPPED = re.compile(r"SIG(?:TERM|INT|HUP)\b|KeyboardInterrupt")

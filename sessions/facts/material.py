@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mltd.analyzers.core.settings_lookup import Setting, Settings
+from mltd.runs.name_text import escape_undecodable
 from mltd.runs.roles import normalise
 from mltd.runs.run import Run
 from mltd.runs.sources.line_text import shown_text
@@ -78,7 +79,7 @@ def tidy(text: str, most: int = LONGEST_PIECE) -> str:
     """Any text as one short printable line."""
     line = " ".join(text[: most * 4].split())
     if not line.isprintable():
-        line = shown_text(line.encode(errors="replace")).text
+        line = shown_text(escape_undecodable(line).encode()).text
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from mltd.analyzers.core.finding import EvidenceKind, Finding
 from mltd.runs.event import Event, EventKind
+from mltd.runs.failure import is_terminal
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.series import Series
-from mltd.runs.state import RunState, is_terminal
+from mltd.runs.state import RunState
 from mltd.runs.summary import run_state
 
 from .clock import first_stamp, last_stamp, moment, moment_at, moment_of_row, point_at

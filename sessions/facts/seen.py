@@ -47,7 +47,7 @@ def seen_in(run: Run, settings: Settings) -> Seen:
         ),
         metrics=tuple(_metric(series) for series in metrics[:MOST_METRICS]),
         metric_count=len(metrics),
-        points=sum(len(series) + series.dropped for series in metrics),
+        points=sum(series.logged for series in metrics),
         settings=sum(1 for _ in settings),
         config_files=tuple(_config_files(run)),
         checkpoint_files=sum(artifact.kind == "checkpoint" for artifact in run.artifacts),
@@ -73,7 +73,7 @@ def _metric(series: Series) -> SeenMetric:
         name=tidy(series.name) or "?",
         role=role,
         split=split if split in ("train", "val", "test") else "",
-        points=len(series) + series.dropped,
+        points=series.logged,
     )
 
 

@@ -6,10 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from mltd.runs.name_text import escape_undecodable
+
 
 def writable(text: str) -> str:
     """Text as it can be written down: names of files may hold bytes that are no text."""
-    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+    return escape_undecodable(text)
 
 
 class Part(BaseModel):

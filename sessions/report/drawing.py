@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
@@ -41,7 +42,7 @@ class Gallery:
             self.pictures[name] = svg(drawn)
             self.by_role.setdefault(chart.role, name)
             link = name.rpartition("/")[2] if self._is_inside else name
-            yield f"![{escaped(drawn.description)}]({quote(link)})"
+            yield f"![{escaped(drawn.description)}]({quote(os.fsencode(link))})"
         if is_main or not is_picture:
             yield self._pen.fenced(text_plot(drawn))
 

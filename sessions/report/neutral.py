@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from mltd.runs.name_text import escape_undecodable
+
 _ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours and cursor movements
     r"|[\x1b\x9d]\]?[^\x07\x1b\x9c]{0,2000}?(?:\x07|\x1b\\|\x9c)"  # titles and links
@@ -20,7 +22,7 @@ def neutral(text: str) -> str:
     """The text without escape codes, invisible marks and changes of direction; lines stay."""
     if text.isascii() and text.isprintable():
         return text
-    text = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    text = _ANSI.sub("", escape_undecodable(text)).replace("\r\n", "\n").replace("\r", "\n")
     return "".join(map(_character, text))
 
 
@@ -33,7 +35,7 @@ def _character(one: str) -> str:
         return ""
     if one.isspace():
         return "    " if one == "\t" else " "
-    return "\ufffd" if kind == "Cs" else DOT
+    return DOT
 
 
 def one_line(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mltd.runs.errors import InputError
+from mltd.runs.name_text import escape_undecodable
 from mltd.runs.state_files import state_directory
 
 from ..errors import StorageError
@@ -160,7 +161,7 @@ def _put_all(wanted: Mapping[Path, str], force: bool) -> None:
 
 def _draft(draft: Path, text: str) -> None:
     with _opened(draft) as descriptor:
-        data = memoryview(text.encode("utf-8"))
+        data = memoryview(escape_undecodable(text).encode())
         while data:
             data = data[os.write(descriptor, data) :]
         os.fsync(descriptor)

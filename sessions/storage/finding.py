@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mltd.runs.name_text import path_of
+
 from ..errors import StorageError
 from .places import twin_mark
 from .summary import Card, KnownFile, SessionSummary
@@ -139,4 +141,4 @@ def _place(location: str) -> str:
     """One name for one place; what is on another host stays as it is."""
     if "://" in location:
         return location.rstrip("/")
-    return os.path.realpath(location)
+    return os.path.realpath(path_of(location))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def test_parquet_is_written(log: Path, tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(log), "-o", "/proc/nowhere/x.csv"]) == 2
-    assert "cannot be written" in capfd.readouterr().err
+    assert "folder /proc/nowhere does not exist" in capfd.readouterr().err
 
 
 def test_many_runs_are_too_many(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -73,3 +74,31 @@ def test_many_runs_are_too_many(tmp_path: Path, capfd: pytest.CaptureFixture[str
         (tmp_path / name / "metrics.csv").write_text("step,loss\n1,2.0\n")
     assert main(["export", str(tmp_path)]) == 2
     assert "2 runs" in capfd.readouterr().err
+
+
+HOSTILE = 'step,=HYPERLINK("http://x"),-loss,+a,@b,lo\x1b]0;x\x07ss\n1,-2.5,1,2,3,4\n2,3,-1,2,3,4\n'
+
+
+@pytest.mark.parametrize("form", [[], ["--wide"]])
+def test_no_cell_is_a_formula_or_an_escape_code(
+    form: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    log = tmp_path / "=cmd\x1b[31m.csv"
+    log.write_text(HOSTILE)
+    assert main(["export", str(log), *form]) == 0
+    out = capfdbinary.readouterr().out
+    assert not [byte for byte in out if byte < 32 and byte != 10]
+    header, *rows = csv.reader(io.StringIO(out.decode()))
+    names = header if form else [row[1] for row in rows]
+    assert {'\'=HYPERLINK("http://x")', "'-loss", "'+a", "'@b", r"lo\x1b]0;x\x07ss"} <= {*names}
+    # Numbers stay numbers, also those below zero.
+    assert "-2.5" in {cell for row in rows for cell in row}
+
+
+def test_a_path_that_begins_a_formula_is_text(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("=cmd.csv").write_text("step,loss\n1,2.0\n")
+    assert main(["export", "=cmd.csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].startswith("'=cmd.csv,")

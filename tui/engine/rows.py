@@ -10,6 +10,7 @@ import numpy as np
 
 from mltd.analyzers.core.glance import Glance
 from mltd.runs.discovery import Purpose, RunFiles
+from mltd.runs.name_text import escape_undecodable
 from mltd.runs.remote.names import url_of
 from mltd.runs.run import Run
 
@@ -102,13 +103,13 @@ def _logs(files: RunFiles) -> tuple[str, ...]:
     paths = files.paths(Purpose.LOG, Purpose.METRICS)[:MOST_LOGS]
     # As a session writes them down: names may hold bytes that are no text.
     named = (url_of(os.path.abspath(path)) for path in paths)
-    return tuple(name.encode(errors="backslashreplace").decode() for name in named)
+    return tuple(map(escape_undecodable, named))
 
 
 def _headline(run: Run, diagnosis: Diagnosis | None) -> str:
     if diagnosis is not None and diagnosis.findings:
         return max(diagnosis.findings, key=lambda finding: finding.severity.rank).title
-    note = next((source.note for source in run.files if source.note), "")
+    note = next((source.notice for source in run.files if source.notice), "")
     if note:
         return note
     is_empty = diagnosis is not None and diagnosis.status == "no_metrics"

@@ -60,7 +60,7 @@ def unusable(path: str, problem: MltdError) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "status": "unusable",
-        "checkpoint": {"path": path.encode("utf-8", "replace").decode()},
+        "checkpoint": {"path": path},
         "problem": problem.message,
         "hint": problem.hint or None,
         "globals": list(problem.names) if isinstance(problem, UnsafeCheckpoint) else [],

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from ...name_text import escape_undecodable
 from ..errors import DamagedCheckpoint
 from .dtypes import RAW, Array, decoded
 from .handle import Handle
@@ -92,4 +93,4 @@ def text(value: object, most: int = 300) -> str:
     """Any key or value as text that can be written as UTF-8, and not too long."""
     if isinstance(value, int) and value.bit_length() > 64:
         return "a very large number"
-    return str(value)[:most].encode("utf-8", "replace").decode()
+    return escape_undecodable(str(value)[:most])

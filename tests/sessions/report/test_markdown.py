@@ -240,7 +240,7 @@ def test_a_table_has_its_cells_whatever_they_say(rows: list[tuple[str, str]]) ->
 def test_control_codes_and_changes_of_direction_are_taken_out() -> None:
     assert neutral("a\x1b[31mred\x1b[0m\x00b\u202egnp.exe\u2066") == "ared·bgnp.exe"
     assert neutral("one\r\ntwo\tx\u2028y") == "one\ntwo    x y"
-    assert neutral("\ud800") == "\ufffd"
+    assert neutral("a\udcff\ud800") == r"a\xff\ud800"
 
 
 def test_long_tracebacks_are_cut_in_the_middle_with_a_note() -> None:

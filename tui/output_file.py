@@ -1,26 +1,37 @@
-"""A file that only its owner may read, whole or not at all, never over another one unasked."""
+"""Files that the user names with -o: whole or not at all, never over another one unasked."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import IO
 
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.state_files import state_directory
 
+PRIVATE = 0o600
+"""For the owner's eyes alone."""
 
-def write_private(path: str, text: str, force: bool = False, evidence: Iterable[str] = ()) -> Path:
-    """Write a file (0600); what is `evidence` is never replaced, not even by force."""
+
+def write_output(
+    path: str,
+    fill: Callable[[IO[bytes]], object],
+    *,
+    force: bool = False,
+    evidence: Iterable[str] = (),
+    mode: int = 0o666,
+) -> Path:
+    """Write a file by `fill`; what is `evidence` is never replaced, not even by force."""
     target = Path(os.path.realpath(path))
     _spare(target, evidence)
     draft = target.with_name(f".{target.name[:80]}-{uuid.uuid4().hex[:12]}")
     try:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
+            fill(file)
             file.flush()
             os.fsync(file.fileno())
         _rename(draft, target, force)
