@@ -15,7 +15,7 @@ from .numpy_archive import read_numpy_archive
 from .safetensors_file import read_safetensors_file
 from .torch_archive import read_archive
 from .torch_legacy import MAGIC, read_legacy
-from .with_torch import INSTALL, TorchProblem, has_torch, torch_node
+from .with_torch import TorchProblem, check_torch, torch_node
 
 _OTHERS = {
     b"\x89HDF\r\n\x1a\n": "HDF5 (Keras)",
@@ -83,18 +83,17 @@ def _by_torch(loaded: Loaded, limits: Limits, *, needs_values: bool) -> Loaded:
     if is_legacy and handle.size > limits.memory_bytes // 2:
         return loaded  # torch would copy all of it into memory
     try:
-        if not has_torch():
-            raise TorchProblem("torch is not installed, or older than 2.6")
+        check_torch()
         if not is_legacy:
             allow_mapping(handle.size)
         loaded.node = torch_node(handle, is_legacy=is_legacy)
     except TorchProblem as problem:
         if limits.reader == "torch":
-            raise FormatError(f"{handle.name}: {problem}", hint=INSTALL) from None
+            raise FormatError(f"{handle.name}: {problem}", hint=problem.hint) from None
         if count := _unread(loaded.node):
             loaded.notes.append(
-                f"{handle.name}: the values of {count:,} tensors can be read with torch alone: "
-                f"{INSTALL}"
+                f"{handle.name}: the values of {count:,} tensors can be read with torch alone, "
+                f"but {problem}: {problem.hint}"
             )
     return loaded
 

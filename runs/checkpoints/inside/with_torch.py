@@ -15,21 +15,40 @@ from .handle import Handle
 from .leaf import SHORT, Leaf, Node, Opaque, text
 
 INSTALL = "pip install 'mltd-tui[torch]'"
-_OLDEST = (2, 6)
-"""Before that, `weights_only=True` could be tricked into running code (CVE-2025-32434)."""
+UPGRADE = "pip install -U 'torch>=2.10'"
+_OLDEST = (2, 10)
+"""Before 2.6, `weights_only=True` could be tricked into running code (CVE-2025-32434); before 2.10,
+a file could corrupt memory in spite of it (CVE-2026-24747)."""
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+)*(a|b|rc|\.?dev)?")
 _DEEPEST = 60
 
 
 class TorchProblem(Exception):
     """torch is missing, too old, or did not want the file."""
 
+    def __init__(self, message: str, hint: str = INSTALL) -> None:
+        super().__init__(message)
+        self.hint = hint
 
-def has_torch() -> bool:
-    """True if there is a torch that may be trusted with a stranger's file."""
+
+def check_torch() -> None:
+    """Raise `TorchProblem` unless there is a torch that can be trusted with a stranger's file."""
     if importlib.util.find_spec("torch") is None:
-        return False
-    numbers = re.match(r"(\d+)\.(\d+)", _version())
-    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= _OLDEST
+        raise TorchProblem("torch is not installed")
+    _check_version(_version())
+
+
+def _check_version(version: str) -> None:
+    found = _VERSION.match(version)
+    numbers = (int(found[1]), int(found[2])) if found else (0, 0)
+    # A build on the way to the oldest version may have been made before the repair.
+    is_early = found is not None and found[3] is not None and numbers == _OLDEST
+    if numbers < _OLDEST or is_early:
+        raise TorchProblem(
+            f"torch {version[:40] or 'of an unknown version'} is too old: before 2.10 a crafted "
+            "checkpoint can corrupt memory while torch loads it (CVE-2026-24747)",
+            UPGRADE,
+        )
 
 
 def _version() -> str:
@@ -48,6 +67,8 @@ def torch_node(handle: Handle, *, is_legacy: bool) -> Node:
         torch = importlib.import_module("torch")
     except (ImportError, OSError) as error:
         raise TorchProblem(f"torch cannot be imported: {error}") from None
+    # Another one may come before the installed one on the path.
+    _check_version(str(torch.__version__))
     torch.set_num_threads(1)
     try:
         with warnings.catch_warnings():

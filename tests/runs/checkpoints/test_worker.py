@@ -27,7 +27,7 @@ from mltd.runs.checkpoints import (
     read_checkpoint,
 )
 from mltd.runs.checkpoints.apart import _ending
-from mltd.runs.errors import InputError
+from mltd.runs.errors import FormatError, InputError
 
 from .looking import write_safetensors
 
@@ -166,11 +166,9 @@ def test_without_torch_all_but_exotic_values_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch = pytest.importorskip("torch")
-    from mltd.runs.checkpoints.inside import opening
-
     from .looking import look
 
-    monkeypatch.setattr(opening, "has_torch", lambda: False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = torch.quantize_per_tensor(torch.ones(4), 0.1, 0, torch.qint8)
@@ -181,3 +179,49 @@ def test_without_torch_all_but_exotic_values_are_read(
     assert found["q"].shape == (4,)
     assert found["q"].stats is None
     assert "pip install 'mltd-tui[torch]'" in summary.notes[0]
+
+
+@pytest.mark.parametrize("version", ["2.6.0", "2.9.1+cu128", "2.10.0a0+gitb558c98", "1.13", ""])
+def test_a_torch_whose_loader_can_corrupt_memory_is_not_used(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    from mltd.runs.checkpoints.inside import opening, with_torch
+
+    from .looking import look
+
+    def load(*args: object, **options: object) -> None:
+        pytest.fail("torch.load was called")
+
+    monkeypatch.setattr(with_torch, "_version", lambda: version)
+    torch.save({"w": torch.ones(2), "s": torch.eye(2).to_sparse()}, tmp_path / "m.pt")
+    monkeypatch.setattr(torch, "load", load)
+    monkeypatch.setattr(opening, "torch_node", load)
+    (note,) = look(tmp_path / "m.pt", reader="auto").notes
+    assert f"torch {version or 'of an unknown version'} is too old" in note
+    assert "CVE-2026-24747" in note
+    assert "pip install -U 'torch>=2.10'" in note
+    with pytest.raises(FormatError, match="is too old") as caught:
+        look(tmp_path / "m.pt", reader="torch")
+    assert caught.value.hint == with_torch.UPGRADE
+
+
+@pytest.mark.parametrize("version", ["2.10.0", "2.10.1+cpu", "2.11.0a0", "2.13.0", "3.0"])
+def test_a_torch_with_the_repair_is_used(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from mltd.runs.checkpoints.inside import with_torch
+
+    monkeypatch.setattr(with_torch, "_version", lambda: version)
+    with_torch.check_torch()
+
+
+def test_a_torch_that_hides_the_installed_one_is_judged_by_its_own_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    from .looking import look
+
+    torch.save({"s": torch.eye(2).to_sparse()}, tmp_path / "m.pt")
+    monkeypatch.setattr(torch, "__version__", "2.7.1")
+    monkeypatch.setattr(torch, "load", lambda *args, **options: pytest.fail("it was called"))
+    assert "torch 2.7.1 is too old" in look(tmp_path / "m.pt", reader="auto").notes[0]
