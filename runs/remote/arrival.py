@@ -7,19 +7,23 @@ while its bytes came proves nothing.
 
 from __future__ import annotations
 
-from .far_side import BIG_BYTES
+from .far_side import BIG_BYTES, HEAD_BYTES
 from .local_copy import free_bytes
 from .mirrored_file import MirroredFile, is_packed
+from .problems import unreadable
 from .stamp import Stamp
 from .unpacking import Unpacker
 
 _END_ONLY = "only its end is copied: it is larger than the free space here"
+_WAYS = (b"on", b"old", b"copy", b"fresh", b"empty")
 
 
 class Arrival:
     """What stands between the marks `file` and `end` for one file."""
 
-    def __init__(self, file: MirroredFile, how: bytes, stamp: Stamp, now: float) -> None:
+    def __init__(self, file: MirroredFile, how: bytes, stamp: Stamp, now: float, most: int) -> None:
+        if how not in _WAYS:
+            raise unreadable()
         self.file = file
         self.stamp = stamp
         self.is_news = False
@@ -34,6 +38,8 @@ class Arrival:
         self._position = 0
         self._end_before = file.size
         self._unpacker: Unpacker | None = None
+        self._left = self._most = most
+        """Bytes that the answer may still hold."""
 
     def start_head(self) -> None:
         """The file's first bytes follow."""
@@ -41,8 +47,10 @@ class Arrival:
 
     def start_data(self, offset: int, encoding: bytes) -> None:
         """Bytes from that offset on follow."""
+        if offset > (self.stamp.size if self._how == b"fresh" else self._end_before):
+            raise unreadable("it leaves out a part of a file")
         self._offset = self._position = offset
-        self._unpacker = Unpacker() if encoding == b"gzip" else None
+        self._unpacker = Unpacker(self._most) if encoding == b"gzip" else None
         if self._how == b"fresh":
             self._is_too_big = self.stamp.size > free_bytes(self.file.local)
             # Nothing can be done with the end of a compressed file alone.
@@ -56,9 +64,14 @@ class Arrival:
         if self._offset < 0:
             if self._head is not None:
                 self._head += data
+                if len(self._head) > HEAD_BYTES:
+                    raise unreadable("it is longer than what was asked for")
             return
         if self._unpacker is not None:
             data = self._unpacker.take(data)
+        self._left -= len(data)
+        if self._left < 0:
+            raise unreadable("it is longer than what was asked for")
         if self._is_skipped or not self._is_agreed or not data:
             return
         try:

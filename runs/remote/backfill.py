@@ -99,11 +99,12 @@ class Backfill:
             file.note = "only its end is copied: the disk here is nearly full"
             return None
         offset = start - length
-        answer = conversation.ask(far_side.part(file.remote, offset, length))
+        most = far_side.sent(length + far_side.BLOCK)
+        answer = conversation.ask(far_side.part(file.remote, offset, length), most=most)
         return _Chunk(file, generation, offset, length, answer)
 
     def _store(self, chunk: _Chunk) -> None:
-        data, keys = _receive(chunk.answer)
+        data, keys = _receive(chunk.answer, chunk.length + 2 * far_side.BLOCK)
         file = chunk.file
         with file.lock:
             if file.generation != chunk.generation or file.start != chunk.offset + chunk.length:
@@ -131,7 +132,7 @@ class Backfill:
             self._length = min(MOST, self._length * 2)
 
 
-def _receive(answer: Answer) -> tuple[bytes, list[bytes]]:
+def _receive(answer: Iterable[bytes | Mark], most: int) -> tuple[bytes, list[bytes]]:
     """The bytes of a part, and the file's identity before and after."""
     pieces: list[bytes] = []
     keys: list[bytes] = []
@@ -140,7 +141,7 @@ def _receive(answer: Answer) -> tuple[bytes, list[bytes]]:
         if not isinstance(item, Mark):
             pieces.append(unpacker.take(item) if unpacker else item)
         elif item.words[0] == b"data":
-            unpacker = Unpacker() if item.words[-1] == b"gzip" else None
+            unpacker = Unpacker(most) if item.words[-1] == b"gzip" else None
         elif stamp := Stamp.of(item.words[2 if item.words[0] == b"part" else 1 :]):
             keys.append(stamp.key)
     return b"".join(pieces), keys

@@ -10,6 +10,10 @@ MOST = 30.0
 """Seconds."""
 
 
+_REFUSED_FIRST = 120.0
+_REFUSED_MOST = 600.0
+
+
 class Backoff:
     """Waits that double up to a limit, each anywhere between nothing and that ("full jitter")."""
 
@@ -33,3 +37,8 @@ class Backoff:
     def reset(self) -> None:
         """It worked: begin with short waits the next time."""
         self._limit = self._first
+
+
+def refused_backoff() -> Backoff:
+    """Waits of one to ten minutes: a host that refuses log-ins may block who tries more often."""
+    return Backoff(_REFUSED_FIRST, _REFUSED_MOST, lambda: 0.5 + random.random() / 2)

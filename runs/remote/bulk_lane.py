@@ -12,10 +12,12 @@ from .backfill import Backfill
 from .backoff import Backoff
 from .conversation import Conversation
 from .errand import Errand
-from .problems import LinkError, LinkKind, LinkLost
+from .problems import LinkError, LinkKind, LinkLost, unreadable
 
 _MOST_REFUSALS = 3
 """After so many in a row the host is taken to allow one conversation only."""
+_OF_THE_LINK = (LinkKind.TIMEOUT, LinkKind.GARBLED)
+"""Problems that the first conversation has or will have as well."""
 
 
 class BulkLane:
@@ -108,6 +110,10 @@ class BulkLane:
                 self._part()
                 if self._may_go_on():
                     self._note(error)
+            except Exception as error:  # noqa: BLE001 - the thread has to live as long as the link
+                self._part()
+                if self._may_go_on():
+                    self._note(unreadable(f"{type(error).__name__}: {error}"))
         self._part()
 
     def _await_work(self) -> bool:
@@ -147,7 +153,7 @@ class BulkLane:
         return self._may_go_on() and not self._errands
 
     def _note(self, error: LinkError | OSError) -> None:
-        if isinstance(error, LinkError) and error.kind is LinkKind.TIMEOUT:
+        if isinstance(error, LinkError) and error.kind in _OF_THE_LINK:
             with self._condition:
                 self._is_linked = False
             self._on_stall(error)

@@ -10,20 +10,27 @@ import os
 import shlex
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from .address import Host
-from .problems import LinkError, LinkKind, explain, not_installed
+from .problems import LinkError, LinkKind, explain, not_installed, too_late
 
 VARIABLE = "MLTD_SSH"
 REMOTE_COMMAND = "exec sh"
 """All that a log-in shell over there ever gets to read; csh and fish know it too."""
 CONNECT_SECONDS = 15
+SHELL_SECONDS = 30.0
+"""For a shell that has begun to print, until it answers."""
+MOST_OUTPUT = 1 << 20
+"""Bytes that a call may print: a log-in shell may say a lot before it answers."""
 LOCAL_SECONDS = 10.0
 """For what needs no network, but may run commands that `Match exec` names."""
 
 _LAST_WAIT = 2.0
+_GLANCE = 0.2
+"""Seconds between two looks at how much a call has printed."""
 _OPTIONS = (
     "ServerAliveInterval=5",  # with the next one: a dead link is noticed within 20 s
     "ServerAliveCountMax=3",
@@ -45,11 +52,13 @@ _UNDONE = {
 
 
 class Answer(NamedTuple):
-    """What came of a call; `code` is None if it took too long."""
+    """What came of a call; `code` is None if it took too long, or printed too much."""
 
     code: int | None
     output: bytes
     errors: bytes
+    is_endless: bool = False
+    """It was ended because it printed more than any answer has."""
 
 
 def ssh_words() -> list[str]:
@@ -87,14 +96,37 @@ def call(argv: Sequence[str], seconds: float, script: bytes = b"") -> Answer:
         except OSError as error:
             raise not_installed(argv[0], error) from None
         try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
+            code = wait(process, seconds, (output, errors))
         finally:
             end(process)
+        is_endless = printed((output, errors)) > MOST_OUTPUT
         output.seek(0)
         errors.seek(0)
-        return Answer(code, output.read(), errors.read())
+        return Answer(code, output.read(MOST_OUTPUT), errors.read(MOST_OUTPUT), is_endless)
+
+
+def wait(
+    process: subprocess.Popen[bytes], seconds: float | None, files: Sequence[IO[bytes]]
+) -> int | None:
+    """The exit code of a call; None if it takes too long or prints too much into the files.
+
+    Without `seconds` a log-in has all the time that people need, but a shell that is there and
+    has printed something has to answer as fast as any other.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while True:
+        if deadline is None and printed(files):
+            deadline = time.monotonic() + SHELL_SECONDS
+        left = _GLANCE if deadline is None else min(_GLANCE, deadline - time.monotonic())
+        if left <= 0 or printed(files) > MOST_OUTPUT:
+            return None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(left)
+
+
+def printed(files: Sequence[IO[bytes]]) -> int:
+    """Bytes in files that a call prints into."""
+    return sum(os.fstat(file.fileno()).st_size for file in files)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -110,6 +142,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 def configuration(host: Host) -> dict[str, str]:
     """What the user's configuration comes to for a host; the first of several values."""
     answer = call([*ssh_words(), "-G", *host.target], LOCAL_SECONDS)
+    if answer.code is None:
+        raise too_late(host, LOCAL_SECONDS)
     if answer.code != 0:
         raise explain(answer.errors, host, code=255)
     settings: dict[str, str] = {}

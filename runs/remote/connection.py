@@ -22,6 +22,7 @@ from .problems import (
     LinkKind,
     LinkLost,
     behind_proxy,
+    endless_greeting,
     explain,
     meaningful_lines,
     no_shell,
@@ -36,6 +37,7 @@ PROBE_SECONDS = 8.0
 PERSIST_SECONDS = 60
 _PROXIES = ("proxyjump", "proxycommand")
 _IN_KEY = ("hostname", "user", "port", *_PROXIES)
+_DOCTOR = "see what `mltd-tui doctor` says about sockets"
 
 
 class Connection:
@@ -54,6 +56,8 @@ class Connection:
         """As ssh is told of it; empty while there is no connection."""
         self._use: _Use | None = None
         """None also while the master is the user's own."""
+        self._has_worked = False
+        """A shell has answered before: from then on a missing master is a lost connection."""
 
     def open(self, *, interactive: bool) -> None:
         """Have a living connection over which a shell answers; `LinkError` if there is none."""
@@ -63,6 +67,7 @@ class Connection:
             self._has_proxy = any(settings.get(key, "none") != "none" for key in _PROXIES)
             if not self._take_users_own(settings.get("controlpath", "none")):
                 self._take_ours(settings, interactive)
+            self._has_worked = True
         except OSError as error:
             # No room for a file, no descriptor left: nothing that ssh is to blame for.
             self._forget()
@@ -96,7 +101,10 @@ class Connection:
         self._forget()
 
     def _has_master(self) -> bool:
-        return call(self._command("-O", "check"), LOCAL_SECONDS).code == 0
+        return self._check_master().code == 0
+
+    def _check_master(self) -> Answer:
+        return call(self._command("-O", "check"), LOCAL_SECONDS)
 
     def _take_users_own(self, socket: str) -> bool:
         if socket.lower() in ("", "none"):
@@ -152,14 +160,31 @@ class Connection:
             problem = self._problem_of_proxy(interactive)
         if problem is not None:
             raise problem
-        if not self._has_master():
-            words = meaningful_lines(answer.errors)
-            raise LinkError(
-                f"the connection to {self.host.label} cannot be shared"
-                + (f": {words[-1]}" if words else ""),
-                hint="see what `mltd-tui doctor` says about sockets",
+        check = self._check_master()
+        if check.code is None:
+            raise too_late(self.host, LOCAL_SECONDS)
+        if check.code != 0:
+            raise self._missing_master(answer)
+
+    def _missing_master(self, login: Answer) -> LinkError:
+        """The problem of a log-in that worked and left no master behind.
+
+        A connection that is cut at this moment looks the same as one that cannot be shared, unless
+        ssh said why it could not make the socket.
+        """
+        refusal = explain(login.errors, self.host)
+        if not self._has_worked and refusal.kind is LinkKind.CONFIGURATION:
+            return LinkError(
+                f"the connection to {self.host.label} cannot be shared: "
+                + meaningful_lines(login.errors)[-1],
+                hint=_DOCTOR,
                 kind=LinkKind.CONFIGURATION,
             )
+        return LinkError(
+            f"the connection to {self.host.label} was lost right after the log-in",
+            hint="" if self._has_worked else f"if that happens every time, {_DOCTOR}",
+            kind=LinkKind.LOST,
+        )
 
     def _problem_of_proxy(self, interactive: bool) -> LinkError:
         """What a jump host has to say: ssh hides that where a connection is to be shared."""
@@ -184,6 +209,8 @@ class Connection:
     ) -> LinkError | None:
         if question.is_answered(answer.output):
             return None
+        if answer.is_endless:
+            return endless_greeting(self.host)
         if answer.code is None:
             return too_late(self.host, seconds)
         if answer.code == 0:

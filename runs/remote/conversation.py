@@ -15,17 +15,29 @@ import signal
 import subprocess
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import NamedTuple, Self
 
 from .alarm import Alarm
+from .far_numbers import whole_number
 from .marks import Mark, MarkReader
-from .problems import LinkKind, LinkLost, meaningful_lines
+from .problems import LinkKind, LinkLost, meaningful_lines, unreadable
 
 __all__ = ["Answer", "Conversation", "Mark"]
 
 PATIENCE = 15.0
 """Seconds of silence while an answer is due after which the link counts as dead."""
+MOST_BYTES = 64 << 20
+"""In an answer of which nothing better is known."""
+_GREETING_BYTES = 1 << 20
+"""What a log-in shell may print by itself."""
+_LEAST_PROGRESS = 64
+"""Bytes; less than this within all patience is as good as silence: no link is that slow."""
+_LEAST_RATE = 100
+"""Bytes per second below which an answer may not go on for ever."""
+_MOST_PATIENCE = 5
+"""So many times the patience an answer may take, however few bytes it has."""
 _READ_BYTES = 1 << 18
 _WORDS_KEPT = 4096
 """So much of what ssh says is remembered, to explain an end."""
@@ -34,6 +46,13 @@ _GLANCE = 1.0
 _END = b"."
 """First word of the mark that ends an answer."""
 _READY = (b".", b"ready")
+
+
+class _Limit(NamedTuple):
+    """What an answer may take."""
+
+    size: int
+    seconds: float
 
 
 class Answer(Iterator[bytes | Mark]):
@@ -67,7 +86,16 @@ class Conversation:
         self._is_ready = False
         self._is_closed = False
         self._heard_at: float | None = None
-        self._last_byte = time.monotonic()
+        self._limits: deque[_Limit] = deque()
+        """Of the answers that are due, in order."""
+        self._taken = 0
+        """Bytes of the present answer."""
+        self._waited = 0.0
+        """Seconds of waiting for the present answer."""
+        self._idle = 0.0
+        """Seconds of waiting since there was progress."""
+        self._dribble = 0
+        """Bytes since there was progress."""
         # In a session of its own: Ctrl-C in the terminal is not meant for it, nor is the terminal.
         self._process = subprocess.Popen(
             list(argv),
@@ -108,17 +136,30 @@ class Conversation:
         with self._lock:
             self._unsent += b"{\n" + script + b"\n} </dev/null >/dev/null\n"
 
-    def ask(self, script: bytes, *, patience: float | None = None) -> Answer:
+    def ask(
+        self,
+        script: bytes,
+        *,
+        patience: float | None = None,
+        seconds: float | None = None,
+        most: int = MOST_BYTES,
+    ) -> Answer:
         """Run a script over there, on its own and without input, and give what it prints.
 
-        The script is on its way when this returns; several may be, and answers come in order.
+        The script is on its way when this returns; several may be, and answers come in order. An
+        answer is given up when it makes no progress for the patience, is longer than `most` bytes,
+        or takes more than `seconds` though it is slower than any link.
         """
         with self._lock:
             self._refuse_if_closed()
+            patience = self.patience if patience is None else patience
             self._asked += 1
+            self._limits.append(
+                _Limit(most, _MOST_PATIENCE * patience if seconds is None else seconds)
+            )
             self._unsent += b"(\n" + script + b"\n) </dev/null\nsay . %d\n" % self._asked
             self._send()
-            return Answer(self, self._asked, self.patience if patience is None else patience)
+            return Answer(self, self._asked, patience)
 
     def close(self) -> None:
         """End the process and wait for it; whoever reads an answer is told."""
@@ -141,27 +182,70 @@ class Conversation:
 
     def _next_item(self, number: int, patience: float) -> bytes | Mark | None:
         with self._lock:
-            since = time.monotonic()
             while self._answered < number:
-                item = self._marks.take()
+                item = self._take()
                 if item is None:
                     self._refuse_if_closed()
-                    silent = time.monotonic() - max(since, self._last_byte)
-                    if silent >= patience:
-                        self._end_process()
-                        raise LinkLost(f"no answer for {patience:.0f} s", kind=LinkKind.TIMEOUT)
-                    self._exchange(min(_GLANCE, patience - silent))
+                    self._await_more(patience)
                 elif self._is_wanted(item, number):
                     return item
             return None
 
+    def _take(self) -> bytes | Mark | None:
+        """The next item that has come; an answer that is too long or cannot be read is an end."""
+        try:
+            item = self._marks.take()
+            if item is not None:
+                self._count(item)
+            return item
+        except LinkLost:
+            self._end_process()
+            raise
+
+    def _count(self, item: bytes | Mark) -> None:
+        # A mark is as long as its words and the number before them.
+        size = sum(map(len, item.words)) + 40 if isinstance(item, Mark) else len(item)
+        self._taken += size
+        self._dribble += size
+        if isinstance(item, Mark) or self._dribble >= _LEAST_PROGRESS:
+            self._idle, self._dribble = 0.0, 0
+        if not self._is_ready and self._taken > _GREETING_BYTES:
+            raise unreadable("the log-in shell prints text without end")
+        if self._is_ready and self._limits and self._taken > self._limits[0].size:
+            raise unreadable("it is longer than what was asked for")
+
+    def _await_more(self, patience: float) -> None:
+        """Wait for bytes, unless too much time has gone by waiting already."""
+        seconds = self._limits[0].seconds if self._limits else _MOST_PATIENCE * patience
+        seconds += self._taken / _LEAST_RATE
+        if self._idle >= patience:
+            self._end_process()
+            raise LinkLost(f"no answer for {patience:.0f} s", kind=LinkKind.TIMEOUT)
+        if self._waited >= seconds:
+            self._end_process()
+            raise LinkLost(f"the answer did not end within {seconds:.0f} s", kind=LinkKind.TIMEOUT)
+        before = time.monotonic()
+        self._exchange(min(_GLANCE, patience - self._idle, seconds - self._waited))
+        waited = time.monotonic() - before
+        self._idle += waited
+        self._waited += waited
+
+    def _begin_answer(self) -> None:
+        self._taken = 0
+        self._waited = 0.0
+
     def _is_wanted(self, item: bytes | Mark, number: int) -> bool:
         """True if the item belongs to that answer; marks of our own are noted."""
         if isinstance(item, Mark) and item.words[:1] == (_END,):
-            if item.words == _READY:
+            if item.words == _READY and not self._is_ready:
                 self._is_ready = True
+            elif self._is_ready and whole_number(item.words[-1]) == self._answered + 1:
+                self._answered += 1
+                self._limits.popleft()
             else:
-                self._answered = int(item.words[1])
+                self._end_process()
+                raise unreadable()
+            self._begin_answer()
             return False
         # What a login shell prints by itself comes before the conversation is ready.
         return self._is_ready and self._answered == number - 1
@@ -180,7 +264,6 @@ class Conversation:
             data = os.read(self._output, _READ_BYTES)
             if not data:
                 self._explain_end()
-            self._last_byte = time.monotonic()
             self._heard_at = time.time()
             self._marks.feed(data)
         elif not ready and self._process.poll() is not None:

@@ -10,7 +10,7 @@ from . import far_side
 from .address import Host
 from .backoff import Backoff
 from .connection import Connection
-from .conversation import Answer, Conversation
+from .conversation import MOST_BYTES, Answer, Conversation
 from .marks import Mark
 from .problems import LinkError
 
@@ -36,16 +36,18 @@ class DirectLink:
         self._conversation = Conversation(self._connection.channel(), patience=self._patience)
         self._conversation.define(far_side.FUNCTIONS)
 
-    def ask(self, script: bytes, timeout: float = PATIENCE) -> Sequence[bytes | Mark]:
+    def ask(
+        self, script: bytes, timeout: float = PATIENCE, most: int = MOST_BYTES
+    ) -> Sequence[bytes | Mark]:
         """The whole answer to a script."""
-        return list(self.stream(script, timeout))
+        return list(self.stream(script, timeout, most))
 
-    def stream(self, script: bytes, timeout: float | None = None) -> Answer:
+    def stream(self, script: bytes, timeout: float | None = None, most: int = MOST_BYTES) -> Answer:
         """The answer as it arrives."""
         if self._conversation is None:
             self.open()
         assert self._conversation is not None
-        return self._conversation.ask(script, patience=timeout)
+        return self._conversation.ask(script, patience=timeout, most=most)
 
     def reopen(self, wait: Callable[[float], object] = time.sleep) -> None:
         """Make a connection that was cut anew; `LinkError` if that does not work for a while."""
@@ -56,7 +58,7 @@ class DirectLink:
                 self.open()
                 return
             except LinkError as problem:
-                if not left or not problem.may_pass:
+                if not left or problem.is_refusal:
                     raise
             wait(backoff.next())
 

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..sources.looks import shown
 from .direct_link import MOST_TRIES, DirectLink
 from .far_checkpoint import FarFile
-from .far_side import far_name
+from .far_side import far_name, sent
 from .local_copy import explain
 from .marks import Mark
 from .problems import LinkError, LinkLost
@@ -155,7 +155,8 @@ class _Download:
         # Without a count, because a short read of `dd` would count as a whole one.
         command = b"dd bs=%d skip=%d" % (BLOCK, start // BLOCK)
         last: Stamp | None = None
-        for item in self._link.stream(_script(self._file, command)):
+        most = sent(self._file.size - start + BLOCK)
+        for item in self._link.stream(_script(self._file, command), most=most):
             if not isinstance(item, Mark):
                 if self._copy.tell() + len(item) > self._file.size:
                     raise _changed(self._file, "it grows")
@@ -192,7 +193,7 @@ def _range(link: DirectLink, file: FarFile, start: int, count: int) -> bytes:
     """Some blocks of a file; those at its end may be short."""
     command = b"dd bs=%d skip=%d count=%d" % (HEAD, start, count)
     pieces: list[bytes] = []
-    for item in link.stream(_script(file, command)):
+    for item in link.stream(_script(file, command), most=sent(count * HEAD)):
         if not isinstance(item, Mark):
             pieces.append(item)
         elif item.words[0] in (b"part", b"end"):

@@ -1,11 +1,11 @@
-"""A question that one thread has and another one puts."""
+"""Run a script on the thread that has the conversation, and wait for its answer on another."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
 
-from .conversation import Conversation
+from .conversation import MOST_BYTES, Conversation
 from .marks import Mark
 from .problems import LinkError, LinkKind
 
@@ -13,8 +13,10 @@ from .problems import LinkError, LinkKind
 class Errand:
     """Runs a script in the thread that has the conversation; whoever needs the answer waits."""
 
-    def __init__(self, script: bytes) -> None:
+    def __init__(self, script: bytes, seconds: float, most: int = MOST_BYTES) -> None:
         self._script = script
+        self._seconds = seconds
+        self._most = most
         self._done = threading.Event()
         self._items: list[bytes | Mark] = []
         self._problem: LinkError | None = None
@@ -25,8 +27,11 @@ class Errand:
         if self.is_given_up:
             return
         try:
-            for item in conversation.ask(self._script):
-                self._items.append(item)
+            # Nobody waits longer; what ends soon after that costs no new connection.
+            seconds = max(2 * self._seconds, conversation.patience)
+            for item in conversation.ask(self._script, seconds=seconds, most=self._most):
+                if not self.is_given_up:
+                    self._items.append(item)
         except LinkError as error:
             self.fail(error)
             raise
@@ -37,11 +42,12 @@ class Errand:
         self._problem = error
         self._done.set()
 
-    def wait(self, seconds: float) -> Sequence[bytes | Mark]:
+    def wait(self) -> Sequence[bytes | Mark]:
         """The whole answer, content in pieces as they came."""
-        if not self._done.wait(seconds):
+        if not self._done.wait(self._seconds):
             self.is_given_up = True
-            raise LinkError(f"no answer within {seconds:.0f} s", kind=LinkKind.TIMEOUT)
+            self._items.clear()
+            raise LinkError(f"no answer within {self._seconds:.0f} s", kind=LinkKind.TIMEOUT)
         if self._problem is not None:
             raise self._problem
         return self._items

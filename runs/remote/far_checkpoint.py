@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from ..checkpoints.needed import LATEST, has_latest, needed_files, shards_of
 from ..discovery.tree import Limits
 from ..errors import InputError
-from .far_side import far_name
+from .far_side import far_name, sent
 from .listing import FarSide, Listing, read_listing
 from .listing_script import path_script
+from .problems import unreadable
 from .quoting import sh_quote
 from .refusals import refusal
 from .stat_lines import Entry
@@ -93,7 +94,10 @@ def _file(
     far: FarSide, listing: Listing, path: bytes, place: str, needs_values: bool
 ) -> FarCheckpoint:
     folder, _, name = path.rpartition(b"/")
-    entry = listing.folders[folder].entries[name]
+    beside_it = listing.folders.get(folder)
+    entry = None if beside_it is None else beside_it.entries.get(name)
+    if entry is None:
+        raise unreadable("it is no list of files")
     if name.endswith(b".index.json"):
         beside = _names(look(far, folder, place), folder)
         shards = shards_of(os.fsdecode(name), list(beside))
@@ -163,7 +167,8 @@ def _latest(far: FarSide, path: bytes) -> str:
     """What is written in DeepSpeed's own note about its newest folder."""
     name = sh_quote(far_name(path + b"/" + LATEST.encode()))
     script = b"dd bs=%d count=1 <%s 2>/dev/null" % (_LONGEST_NAME, name)
-    said = b"".join(item for item in far.ask(script) if isinstance(item, bytes))
+    answer = far.ask(script, most=sent(_LONGEST_NAME))
+    said = b"".join(item for item in answer if isinstance(item, bytes))
     text = os.fsdecode(said[:_LONGEST_NAME]).strip()
     if "/" in text or "\0" in text or text in ("", ".", ".."):
         raise InputError(

@@ -41,6 +41,7 @@ COPY_BYTES = 4096
 """A replacement that repeats at least this much is a newer copy of the same log."""
 PLAIN_BYTES = 1 << 14
 """More than this is compressed on its way."""
+_MARKS_BYTES = 1 << 16
 
 _FUNCTIONS = rb"""
 nl='
@@ -350,6 +351,16 @@ def want(number: int, known: bytes, key: bytes, end: int, start: int, how: str) 
 def poll(wants: list[bytes], budget: int) -> bytes:
     """Look at files, and send at most so many bytes of what is new in each."""
     return b"budget=%d\n%s\nlook_at_all" % (budget // BLOCK, b"\n".join(wants))
+
+
+def most_of_poll(budget: int) -> int:
+    """Bytes of one file that a poll brings at most: what is compared, and what is new."""
+    return COMPARED_BYTES + budget + 2 * BLOCK
+
+
+def sent(length: int) -> int:
+    """Bytes on the way for so many of files: marks stand between them, and gzip may add some."""
+    return length + length // 64 + _MARKS_BYTES
 
 
 def part(path: bytes, offset: int, length: int) -> bytes:

@@ -29,6 +29,7 @@ def fetch_whole(
     pieces: list[bytes] = []
     unpacker: Unpacker | None = None
     stamp: Stamp | None = None
+    most = cap + 2 * far_side.BLOCK
     for item in ask(far_side.whole(remote, cap)):
         if not isinstance(item, Mark):
             pieces.append(unpacker.take(item) if unpacker else item)
@@ -36,7 +37,7 @@ def fetch_whole(
             reason = _REASONS.get(b"".join(item.words[1:]), f"it is longer than {cap} bytes")
             raise InputError(f"{name} is not copied: {reason}")
         elif item.words[0] == b"data":
-            unpacker = Unpacker() if item.words[-1] == b"gzip" else None
+            unpacker = Unpacker(most) if item.words[-1] == b"gzip" else None
         elif item.words[0] == b"end":
             stamp = Stamp.of(item.words[1:])
     data = b"".join(pieces)[:cap]

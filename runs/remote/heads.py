@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
+from .far_numbers import whole_number
+from .far_side import sent
 from .listing import FarSide, unpacked
 from .listing_script import SEND
 from .quoting import sh_quote
@@ -57,12 +59,14 @@ def fetch(far: FarSide, wanted: Sequence[Wish]) -> dict[bytes, bytes]:
         for number, wish in enumerate(wanted)
     ]
     main = b"main() {\n%s\nprintf '\\n%%s end\\n' \"$sign\"\n}\n" % b"\n".join(lines)
-    answer = far.ask(_FUNCTIONS + b"sign=" + sign + b"\n" + main + SEND)
-    data = unpacked(answer, sum(wish.size + _BLOCK for wish in wanted) + 128 * len(wanted))
+    most = sum(wish.size + _BLOCK for wish in wanted) + 128 * len(wanted)
+    answer = far.ask(_FUNCTIONS + b"sign=" + sign + b"\n" + main + SEND, most=sent(most))
+    data = unpacked(answer, most)
     found: dict[bytes, bytes] = {}
     for part in data.split(b"\n" + sign + b" ")[1:]:
-        number, newline, content = part.partition(b"\n")
-        if newline and number.isdigit() and int(number) < len(wanted):
-            wish = wanted[int(number)]
+        name, newline, content = part.partition(b"\n")
+        number = whole_number(name, len(wanted) - 1)
+        if newline and number is not None:
+            wish = wanted[number]
             found[wish.path] = content[: wish.size]
     return found

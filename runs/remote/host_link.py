@@ -12,10 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, Self
 
+from . import far_side
 from .backfill import Backfill
-from .backoff import Backoff
+from .backoff import Backoff, refused_backoff
 from .bulk_lane import BulkLane
-from .conversation import Conversation
+from .conversation import MOST_BYTES, Conversation
 from .errand import Errand
 from .fetching import fetch_whole
 from .link_state import LinkClock, LinkPhase, LinkState, SystemLinkClock
@@ -23,7 +24,7 @@ from .local_copy import keeps_holes
 from .marks import Mark
 from .mirrored_file import MirroredFile
 from .polling import Poller
-from .problems import LinkError, LinkKind, LinkLost
+from .problems import LinkError, LinkKind, LinkLost, unreadable
 
 __all__ = ["HostLink", "LinkPhase", "LinkState"]
 
@@ -37,6 +38,9 @@ _LONGEST = 5.0
 """Seconds between two looks."""
 _JUMP = 5.0
 """Seconds by which the clock on the wall runs ahead when the machine has slept."""
+_MOST_GARBLED = 3
+_GARBLED_SECONDS = 300.0
+"""So many answers that cannot be read, within so many seconds, and the host is called lost."""
 _LAST_WAIT = 3.0
 """Seconds that closing waits for a log-in under way; its thread cleans up when it ends."""
 
@@ -76,6 +80,10 @@ class HostLink:
         self._connection = connection
         self._clock = clock or SystemLinkClock()
         self._backoff = backoff or Backoff()
+        self._refused_backoff = refused_backoff()
+        self._garbled_at: deque[float] = deque(maxlen=_MOST_GARBLED)
+        self._attempts = 0
+        self._has_logged_in = False
         self._patience = patience
         self._shortest_pause = pause
         self._condition = threading.Condition()
@@ -108,6 +116,11 @@ class HostLink:
         return state if heard_at is None else replace(state, heard_at=heard_at)
 
     @property
+    def has_logged_in(self) -> bool:
+        """True if a log-in has worked once: whatever fails afterwards is tried again."""
+        return self._has_logged_in
+
+    @property
     def files(self) -> list[MirroredFile]:
         """What is followed."""
         with self._condition:
@@ -133,27 +146,29 @@ class HostLink:
         with self._condition:
             self._favourites = [remote, *(name for name in self._favourites if name != remote)]
 
-    def ask(self, script: bytes, timeout: float = 30.0) -> Sequence[bytes | Mark]:
+    def ask(
+        self, script: bytes, timeout: float = 30.0, most: int = MOST_BYTES
+    ) -> Sequence[bytes | Mark]:
         """The answer to a script that is run between two looks; `LinkError` if there is none."""
-        errand = Errand(script)
+        errand = Errand(script, timeout, most)
         with self._condition:
             self._refuse_if_cut()
             self._questions.append(errand)
             self._condition.notify_all()
-        return errand.wait(timeout)
+        return errand.wait()
 
     def fetch(self, remote: bytes, local: Path, cap: int, timeout: float = 60.0) -> int:
         """Copy a whole file once and give its length; `InputError` if it is longer than `cap`."""
 
         def ask(script: bytes) -> Sequence[bytes | Mark]:
-            errand = Errand(script)
+            errand = Errand(script, timeout, far_side.sent(cap + far_side.BLOCK))
             self._refuse_if_cut()
             self._lane.put(errand)
             with self._condition:
                 # Where there is no second conversation it is done after the next look.
                 self._is_urgent |= self._lane.is_refused
                 self._condition.notify_all()
-            return errand.wait(timeout)
+            return errand.wait()
 
         return fetch_whole(ask, remote, local, cap)
 
@@ -210,6 +225,8 @@ class HostLink:
         except OSError as error:
             reason = error.strerror or str(error)
             problem = LinkError(f"ssh cannot be started: {reason}", kind=LinkKind.LOST)
+        except Exception as error:  # noqa: BLE001 - a thread that dies silently would stop it all
+            problem = unreadable(f"{type(error).__name__}: {error}")
         else:
             problem = LinkLost("the connection was closed")
         self._stall = None
@@ -223,6 +240,7 @@ class HostLink:
             is_open = self._state.kind is LinkPhase.CONNECTING and self._connection.is_alive()
             if not is_open:
                 self._connection.open(interactive=False)
+            self._has_logged_in = True
         finally:
             self._is_opening = False
         conversation = Conversation(self._connection.channel(), patience=self._patience)
@@ -277,6 +295,8 @@ class HostLink:
 
     def _note_connected(self) -> None:
         self._backoff.reset()
+        self._refused_backoff.reset()
+        self._attempts = 0
         is_new = self._state.kind is not LinkPhase.CONNECTED
         self._state = LinkState(LinkPhase.CONNECTED, self._clock.wall())
         if is_new:
@@ -284,19 +304,42 @@ class HostLink:
             self._announce()
 
     def _wait_to_retry(self, problem: LinkError) -> None:
-        # A log-in that is cut in the middle may look like many a thing, but not for long.
-        is_vague = problem.kind is LinkKind.OTHER or (
-            problem.kind is LinkKind.NO_SHELL and self._state.heard_at is not None
+        kind, seconds = self._next_try(problem)
+        self._attempts += 1
+        self._state = LinkState(
+            kind,
+            self._state.heard_at,
+            problem.message,
+            problem.hint,
+            None if seconds is None else self._clock.wall() + seconds,
+            self._attempts,
         )
-        seconds = self._backoff.next() if problem.may_pass or is_vague else None
-        kind = LinkPhase.FAILED if seconds is None else LinkPhase.RECONNECTING
-        retry_at = None if seconds is None else self._clock.wall() + seconds
-        heard_at = self._state.heard_at
-        self._state = LinkState(kind, heard_at, problem.message, problem.hint, retry_at)
         self._announce()
         # A new wish is no reason to try more often.
         self._pause(seconds, lambda: self._is_retried)
         self._is_retried = False
+
+    def _next_try(self, problem: LinkError) -> tuple[LinkPhase, float | None]:
+        """How bad a problem is, and the seconds to wait; None if only a person can solve it.
+
+        After a first success nothing is for ever: a cut in the middle of a log-in, a home that is
+        not mounted yet or a program that is being replaced looks like many a lasting problem.
+        """
+        if self._has_logged_in and (problem.is_refusal or self._is_garbled_again(problem)):
+            return LinkPhase.FAILED, self._refused_backoff.next()
+        # A log-in that is cut may end without a reason.
+        if self._has_logged_in or problem.may_pass or problem.kind is LinkKind.OTHER:
+            return LinkPhase.RECONNECTING, self._backoff.next()
+        return LinkPhase.FAILED, None
+
+    def _is_garbled_again(self, problem: LinkError) -> bool:
+        """True if several answers within minutes could not be read: no cut does that."""
+        if problem.kind is not LinkKind.GARBLED:
+            return False
+        now = self._clock.now()
+        self._garbled_at.append(now)
+        is_full = len(self._garbled_at) == _MOST_GARBLED
+        return is_full and now - self._garbled_at[0] < _GARBLED_SECONDS
 
     def _pause(self, seconds: float | None, is_over: Callable[[], object]) -> float:
         """Wait until something is urgent; how much is left if the machine slept meanwhile."""

@@ -31,6 +31,8 @@ class LinkState:
     hint: str = ""
     retry_at: float | None = None
     """When it is tried again; None if that needs somebody to say so."""
+    attempts: int = 0
+    """Failed attempts since the last answer."""
 
 
 class LinkClock(Clock, Protocol):

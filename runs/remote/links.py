@@ -27,6 +27,8 @@ from .problems import LinkError, LinkKind
 LOGS = (Purpose.LOG, Purpose.METRICS)
 FIRST_ANSWER = 45.0
 """Seconds within which a host has to answer for the first time."""
+FIRST_TRIES = 4
+"""Attempts at a first answer from a host that has let us in."""
 JUST_LOGGED_IN = 10.0
 """Seconds; on a slow line it takes one to see that a connection lives."""
 LIST_EVERY = 30.0
@@ -257,7 +259,8 @@ def _await(link: HostLink, host: Host) -> None:
     while link.state.kind is not LinkPhase.CONNECTED:
         if link.state.kind is LinkPhase.FAILED or time.monotonic() > deadline:
             raise _lost(host, link.state)
-        if link.state.kind is LinkPhase.RECONNECTING and link.state.heard_at is None:
+        most = FIRST_TRIES if link.has_logged_in else 1
+        if link.state.attempts >= most:
             raise _lost(host, link.state)
         news.wait(0.2)
         news.clear()

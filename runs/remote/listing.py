@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ..discovery.tree import Limits
+from .far_numbers import LATEST_TIME, whole_number
 from .marks import Mark
-from .problems import LinkKind, LinkLost
+from .problems import LinkLost, unreadable
 from .stat_lines import Entry, read_line
 
 MOST_BYTES = 64 << 20
 """More than any listing within the limits takes."""
+_KINDS = (b"folder", b"file", b"link", b"pattern", b"nothing")
 
 
 class FarSide(Protocol):
@@ -26,8 +28,8 @@ class FarSide(Protocol):
     def home(self) -> bytes:
         """The home over there, from the root."""
 
-    def ask(self, script: bytes) -> Sequence[bytes | Mark]:
-        """Run a script over there and give all that it printed."""
+    def ask(self, script: bytes, most: int = MOST_BYTES) -> Sequence[bytes | Mark]:
+        """Run a script over there and give all that it printed, so many bytes at most."""
 
 
 @dataclass(slots=True)
@@ -122,7 +124,14 @@ def read_listing(answer: Sequence[bytes | Mark]) -> Listing:
 
 
 def _unexpected() -> LinkLost:
-    return LinkLost("the list of files that came back cannot be read", kind=LinkKind.OTHER)
+    return unreadable("it is no list of files")
+
+
+def _count(text: bytes) -> int:
+    count = whole_number(text)
+    if count is None:
+        raise ValueError("not a count")
+    return count
 
 
 class _Reader:
@@ -147,8 +156,8 @@ class _Reader:
         listing = self.listing
         match tag:
             case b"Q":
-                now = next(rest)
-                listing.now = float(now) if now.isdigit() else listing.now
+                now = whole_number(next(rest), LATEST_TIME)
+                listing.now = listing.now if now is None else float(now)
             case b"W":
                 self._present = Listed(next(rest))
                 listing.walked.append(self._present.path)
@@ -157,7 +166,7 @@ class _Reader:
                 found = Listed(path, {}, tag != b"P", tag == b"C", tag in (b"G", b"P"))
                 self._present = listing.folders.setdefault(path, found)
             case b"N" | b"L":
-                count = int(next(rest))
+                count = _count(next(rest))
                 self._names = [next(rest) for _ in range(count)]
                 self._are_ends = tag == b"L"
                 if listing.nearest is not None:
@@ -169,7 +178,7 @@ class _Reader:
             case b"R":
                 self._take(next(rest))
             case b"B":
-                count = int(next(rest))
+                count = _count(next(rest))
                 listing.data_sets[next(rest)] = count
             case b"X":
                 path = next(rest)
@@ -178,7 +187,10 @@ class _Reader:
                 path, is_there, may = next(rest), next(rest), next(rest)
                 listing.nearest = Nearest(path, bool(is_there), b"r" in may, b"x" in may)
             case b"K":
-                listing.kind = next(rest).decode()
+                kind = next(rest)
+                if kind not in _KINDS:
+                    raise ValueError("no such kind")
+                listing.kind = kind.decode()
             case _:
                 lists = {
                     b"D": listing.too_deep,

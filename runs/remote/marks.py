@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .problems import LinkLost
+from .problems import unreadable
 
 _LONGEST_MARK = 1 << 16
 
@@ -38,7 +38,7 @@ class MarkReader:
         end = buffer.find(b"\n", 1) if buffer.startswith(self._sign) else -1
         if end < 0:
             if len(buffer) > _LONGEST_MARK:
-                raise LinkLost("its answer makes no sense")
+                raise unreadable("a line of it does not end")
             return None
         self._buffer = buffer[end + 1 :]
         return Mark(tuple(buffer[len(self._sign) : end].split(b" ")))

@@ -6,11 +6,11 @@ import contextlib
 import fcntl
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Self
 
 from ..errors import InputError
+from ..private_temp import private_temp_folder
 from ..state_files import private_folder
 from .names import FOLDER, VARIABLE, forget_own_root, keep_own_root
 
@@ -36,6 +36,7 @@ class MirrorRoot:
 
     def __init__(self, folder: Path | None = None, *, is_announced: bool = True) -> None:
         self._lock = -1
+        self._fallback: Path | None = None
         self.path = self._take(folder or cache_directory())
         if is_announced:
             os.environ[VARIABLE] = str(self.path)
@@ -44,17 +45,20 @@ class MirrorRoot:
             keep_own_root(str(self.path))
 
     def _take(self, folder: Path) -> Path:
-        problem: OSError | None = None
-        for place in (folder, Path(tempfile.gettempdir(), f"mltd-{os.getuid()}")):
-            try:
-                return self._first_free(place)
-            except OSError as error:
-                problem = problem or error
-        reason = problem.strerror if problem is not None else ""
-        raise InputError(
-            f"remote logs cannot be copied into {folder}: {reason}",
-            hint="`export XDG_CACHE_HOME=DIRECTORY` to one that can be written",
-        )
+        try:
+            return self._first_free(folder)
+        except OSError as problem:
+            reason = problem.strerror or str(problem)
+        name = f"mltd-{os.getuid()}"
+        try:
+            place = private_temp_folder(name)
+            self._fallback = None if place.name == name else place
+            return self._first_free(place)
+        except OSError:
+            raise InputError(
+                f"remote logs cannot be copied into {folder}: {reason}",
+                hint="`export XDG_CACHE_HOME=DIRECTORY` to one that can be written",
+            ) from None
 
     def _first_free(self, folder: Path) -> Path:
         private_folder(folder)
@@ -85,6 +89,8 @@ class MirrorRoot:
         with contextlib.suppress(OSError):
             os.close(self._lock)
         self._lock = -1
+        if self._fallback is not None:  # its name will never be used again
+            shutil.rmtree(self._fallback, ignore_errors=True)
 
     def __enter__(self) -> Self:
         """Keep copies for the length of a `with` block."""

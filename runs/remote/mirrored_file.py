@@ -143,7 +143,7 @@ class MirroredFile:
         """Note what the file was when its bytes had been sent."""
         with self.lock:
             if stamp is not None and stamp.modified is not None:
-                self.modified = stamp.modified - clock_lead
+                self.modified = max(0.0, stamp.modified - clock_lead)
                 self.copy.set_time(self.modified)
 
     def set_trouble(self, why: bytes, reason: str, now: float) -> None:

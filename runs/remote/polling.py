@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from . import far_side
 from .arrival import Arrival
 from .conversation import Conversation
+from .far_numbers import LATEST_TIME, whole_number
 from .marks import Mark
 from .mirrored_file import MirroredFile
-from .problems import LinkLost
+from .problems import unreadable
 from .stamp import Stamp
 
 _LEAST_BUDGET = 1 << 18
@@ -20,6 +21,8 @@ _MOST_BUDGET = 1 << 22
 _SHORT_LOOK = 0.5
 _LONG_LOOK = 2.0
 """Seconds."""
+_MOST_WORDS = 1 << 12
+"""Bytes of what the far side's shell says of a file that it cannot open."""
 _CLOCK_DOUBT = 1.5
 """Seconds of difference that whole seconds and a slow link explain."""
 
@@ -54,11 +57,15 @@ class Poller:
         due = {file.number: file for file in files if file.rests_until <= now}
         wants = [file.wanted(now, tail_first=tail_first) for file in due.values()]
         script = far_side.poll(wants, self._budget)
-        digest = Digest(due, now, self.clock_lead)
+        most = far_side.most_of_poll(self._budget)
+        digest = Digest(due, now, self.clock_lead, most)
         asked = time.monotonic()
-        for item in self._conversation.ask(script if self._is_known else _first(script)):
+        first = script if self._is_known else _first(script)
+        for item in self._conversation.ask(first, most=far_side.sent(2 * most * len(due))):
             if isinstance(item, Mark) and item.words[0] == b"hello":
-                self._compare_clocks(item.words[1], wall + (time.monotonic() - asked) / 2)
+                self._compare_clocks(
+                    b"".join(item.words[1:2]), wall + (time.monotonic() - asked) / 2
+                )
                 digest.clock_lead = self.clock_lead
             else:
                 digest.take(item)
@@ -77,9 +84,10 @@ class Poller:
 
     def _compare_clocks(self, there: bytes, here: float) -> None:
         self._is_known = True
-        if there.isdigit():
+        seconds = whole_number(there, LATEST_TIME)
+        if seconds is not None:
             # Its seconds are whole.
-            lead = int(there) + 0.5 - here
+            lead = seconds + 0.5 - here
             self.clock_lead = lead if abs(lead) > _CLOCK_DOUBT else 0.0
 
     def _adapt(self, seconds: float) -> None:
@@ -98,11 +106,17 @@ class Digest:
     """Takes in the answer; also one that is cut off in the middle."""
 
     def __init__(
-        self, files: Mapping[int, MirroredFile], now: float, clock_lead: float = 0.0
+        self,
+        files: Mapping[int, MirroredFile],
+        now: float,
+        clock_lead: float = 0.0,
+        most: int = far_side.most_of_poll(_MOST_BUDGET),
     ) -> None:
         self.outcome = Outcome()
         self._files = files
         self._now = now
+        self._most = most
+        """Bytes that may come of one file."""
         self.clock_lead = clock_lead
         self._arrival: Arrival | None = None
         self._trouble: tuple[MirroredFile, bytes] | None = None
@@ -114,17 +128,17 @@ class Digest:
             try:
                 self._obey(*item.words)
             except (ValueError, IndexError, TypeError):
-                raise LinkLost("its answer makes no sense") from None
+                raise unreadable() from None
         elif self._arrival is not None:
             self._arrival.take(item)
         else:
-            self._words += item
+            self._words = (self._words + item)[-_MOST_WORDS:]
 
     def _obey(self, name: bytes, *words: bytes) -> None:
         if name == b"file":
-            self._open(int(words[0]), words[1], Stamp.of(words[2:]))
+            self._open(_number(words[0]), words[1], Stamp.of(words[2:]))
         elif name == b"trouble":
-            file = self._files.get(int(words[0]))
+            file = self._files.get(_number(words[0]))
             self._trouble = (file, words[1]) if file is not None else None
             self._words = b""
         elif name == b"end":
@@ -133,12 +147,12 @@ class Digest:
             if name == b"head":
                 self._arrival.start_head()
             else:
-                self._arrival.start_data(int(words[0]), words[1])
+                self._arrival.start_data(_number(words[0]), words[1])
 
     def _open(self, number: int, how: bytes, stamp: Stamp | None) -> None:
         file = self._files.get(number)
         if file is not None and stamp is not None:
-            self._arrival = Arrival(file, how, stamp, self._now)
+            self._arrival = Arrival(file, how, stamp, self._now, self._most)
 
     def _close(self, stamp: Stamp | None) -> None:
         if self._arrival is not None:
@@ -152,6 +166,13 @@ class Digest:
             file.set_trouble(why, _reason(self._words), self._now)
             self.outcome.is_news = True
         self._arrival = self._trouble = None
+
+
+def _number(word: bytes) -> int:
+    number = whole_number(word)
+    if number is None:
+        raise ValueError("not a number")
+    return number
 
 
 def _reason(words: bytes) -> str:

@@ -33,6 +33,7 @@ class LinkKind(StrEnum):
     NO_SHELL = "no shell"
     NOT_INSTALLED = "not installed"
     LOST = "lost"
+    GARBLED = "garbled"
     OTHER = "other"
 
 
@@ -43,8 +44,10 @@ _MAY_PASS = frozenset(
         LinkKind.REFUSED,
         LinkKind.TIMEOUT,
         LinkKind.LOST,
+        LinkKind.GARBLED,
     }
 )
+_REFUSALS = frozenset({LinkKind.AUTHENTICATION, LinkKind.HOST_KEY})
 
 
 class LinkError(InputError):
@@ -61,7 +64,15 @@ class LinkError(InputError):
         super().__init__(message, hint=hint)
         self.kind = kind
         self.may_pass = kind in _MAY_PASS if may_pass is None else may_pass
-        """True if trying again by itself makes sense."""
+        """True if trying again by itself makes sense, though no log-in has worked yet."""
+
+    @property
+    def is_refusal(self) -> bool:
+        """True if the log-in itself is refused: frequent tries could get the account blocked.
+
+        Once a log-in has worked, every other problem may pass.
+        """
+        return self.kind in _REFUSALS
 
 
 class LinkLost(LinkError):
@@ -140,7 +151,7 @@ _RULES = (
     _rule(r"^Unable to negotiate with |no matching .* found", LinkKind.NEGOTIATION,
           "allow what it offers for this host alone, in ~/.ssh/config, if you trust that"),
     _rule(r"[Bb]ad configuration option|[Bb]ad owner or permissions|: line \d+:|^command-line"
-          r"|ControlPath too long|unix_listener|percent_expand|^Bad \S+ '",
+          r"|ControlPath too long|unix_listener|muxserver_listen|percent_expand|^Bad \S+ '",
           LinkKind.CONFIGURATION, "`{command}` must work; see ~/.ssh/config and `mltd-tui doctor`"),
     _rule(r"Session open refused by peer|open failed: (?:administratively|resource)",
           LinkKind.REFUSED,
@@ -197,6 +208,15 @@ def no_shell(said: bytes, host: Host) -> LinkError:
     )
 
 
+def endless_greeting(host: Host) -> LinkError:
+    """The log-in worked, but what the log-in shell prints does not end."""
+    return LinkError(
+        f"{host.label} lets us in, but prints text without end instead of running a command",
+        hint=f"`{command(host)} true` must print nothing: check the shell profile there",
+        kind=LinkKind.NO_SHELL,
+    )
+
+
 def not_installed(program: str, error: OSError) -> LinkError:
     """The ssh client itself cannot be started."""
     if isinstance(error, FileNotFoundError):
@@ -227,6 +247,15 @@ def behind_proxy(host: Host) -> LinkError:
         f"no link to {host.label}: its jump host or proxy hung up",
         hint=f"`{command(host)}` shows why",
         kind=LinkKind.UNREACHABLE,
+    )
+
+
+def unreadable(why: str = "") -> LinkLost:
+    """The other machine answers, but not what it was asked."""
+    return LinkLost(
+        "the host's answer cannot be read" + (f": {_cut(why)}" if why else ""),
+        hint="log in by hand, and see what its shell profile prints and whether `dd` works there",
+        kind=LinkKind.GARBLED,
     )
 
 

@@ -11,7 +11,7 @@ import termios
 import threading
 from collections.abc import Iterator, Sequence
 
-from .client import Answer, end
+from .client import MOST_OUTPUT, Answer, end, printed, wait
 from .problems import not_installed
 
 _QUIET_SECONDS = 0.1
@@ -34,14 +34,15 @@ def call_asking(argv: Sequence[str], script: bytes) -> Answer:
             os.close(writing)
         messages = _Messages(reading)
         try:
-            code = process.wait()
+            code = wait(process, None, (output,))
         finally:
             end(process)
             messages.stop()
         if code == -signal.SIGINT:
             raise KeyboardInterrupt
+        is_endless = printed((output,)) > MOST_OUTPUT
         output.seek(0)
-        return Answer(code, output.read(), messages.text)
+        return Answer(code, output.read(MOST_OUTPUT), messages.text, is_endless)
 
 
 class _Messages:
@@ -55,13 +56,14 @@ class _Messages:
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._pieces: list[bytes] = []
+        self._length = 0
         self._is_shown = True
         self._thread = threading.Thread(target=self._read, name="messages of ssh", daemon=True)
         self._thread.start()
 
     @property
     def text(self) -> bytes:
-        """All that was said until `stop`."""
+        """What was said until `stop`; of an endless stream, its beginning."""
         return b"".join(self._pieces)
 
     def stop(self) -> None:
@@ -73,7 +75,9 @@ class _Messages:
         with contextlib.suppress(OSError):
             while piece := os.read(self._pipe, 1 << 16):
                 if self._is_shown:
-                    self._pieces.append(piece)
+                    self._length += len(piece)
+                    if self._length <= MOST_OUTPUT:
+                        self._pieces.append(piece)
                     _show(piece)
         os.close(self._pipe)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ..private_temp import why_not_private
 from .problems import LinkError, LinkKind
 
 LONGEST = 107 if sys.platform == "linux" else 103
@@ -18,9 +18,6 @@ SUFFIX = 17
 """A dot and 16 characters, which ssh adds while it makes the socket."""
 LAST_RESORT = Path("/tmp")
 ADVICE = "`export XDG_RUNTIME_DIR=DIRECTORY` to a short, local one of your own, of mode 0700"
-
-_NOBODY = 65534
-"""Whom the system's own directories belong to, as seen from some containers."""
 
 
 def runtime_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -62,44 +59,7 @@ def _unfitness(folder: Path, must_be_private: bool) -> str:
     if "${" in str(folder):
         return f"ssh would read a variable in {folder}"
     try:
-        reason = _openness(folder.parent, must_be_private)
-        if not reason:
-            _make(folder)
-            reason = _strangeness(folder)
+        reason = why_not_private(folder, is_parent_private=must_be_private)
     except OSError as error:
         reason = f"{folder}: {error.strerror or error}"
     return reason
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
-        return
-    folder.chmod(0o700)  # the umask and inherited rights have had their say
-
-
-def _openness(parent: Path, must_be_private: bool) -> str:
-    """Could somebody else put a directory of their own in the place of ours?"""
-    status = parent.stat()
-    is_ours = status.st_uid == os.geteuid()
-    if must_be_private and not is_ours:
-        return f"{parent} (XDG_RUNTIME_DIR) is not yours"
-    if must_be_private and status.st_mode & 0o077:
-        return f"others may look into {parent} (XDG_RUNTIME_DIR)"
-    if not (is_ours or status.st_uid in (0, _NOBODY)):
-        return f"{parent} belongs to another user"
-    if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX:
-        return f"others may replace what is in {parent}"
-    return ""
-
-
-def _strangeness(folder: Path) -> str:
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        return f"{folder} is not a directory; remove it"
-    if status.st_uid != os.geteuid():
-        return f"{folder} belongs to another user"
-    if status.st_mode & 0o077:
-        return f"others may look into {folder}; `chmod 700` it"
-    return ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import NamedTuple
+
+from .far_numbers import moment, whole_number
 
 
 class Stamp(NamedTuple):
@@ -20,17 +21,16 @@ class Stamp(NamedTuple):
         """Read `device:inode/size/modified/...`; None if the file was gone by then."""
         text = b" ".join(words)
         parts = text.split(b"/")
-        if len(parts) < 3 or not parts[1].isdigit():
+        size = whole_number(parts[1]) if len(parts) > 2 else None
+        if size is None:
             return None
-        modified = None
-        with contextlib.suppress(ValueError):
-            modified = float(parts[2])
+        modified = moment(parts[2])
         if modified is not None and len(parts) > 5:
             modified += _fraction(parts[4])
-        return cls(text, parts[0], int(parts[1]), modified)
+        return cls(text, parts[0], size, modified)
 
 
 def _fraction(written_time: bytes) -> float:
     """The part of a second in `2026-11-16 18:58:03.046750085 +0000`."""
     digits = written_time.partition(b".")[2].partition(b" ")[0]
-    return float(b"0." + digits) if digits.isdigit() else 0.0
+    return moment(b"0." + digits) or 0.0

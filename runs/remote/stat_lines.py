@@ -8,6 +8,8 @@ import stat
 import time
 from dataclasses import dataclass
 
+from .far_numbers import LATEST_TIME, whole_number
+
 _STAT = re.compile(rb"([0-9A-Fa-f]{1,8}) (\d{1,20}) (-?\d{1,18})(?:\.\d+)? (-?\d{1,20}) (\d{1,20})")
 _LS = re.compile(
     rb" *(?P<inode>\d{1,20}) +(?P<type>[-bcdlpsD])\S+ +\d+ +\S+ +\S+ +"
@@ -60,18 +62,26 @@ class Entry:
 def read_line(line: bytes, now: float) -> Entry | None:
     """The file of a line; None if it is gone or the line cannot be read."""
     if plain := _STAT.fullmatch(line):
-        size, modified, device, inode = (int(plain[field]) for field in range(2, 6))
-        return Entry(int(plain[1], 16), size, modified, device, inode)
+        size = whole_number(plain[2])
+        modified, device, inode = (int(plain[field]) for field in range(3, 6))
+        mode = int(plain[1], 16)
+        return None if size is None else Entry(mode, size, _possible(modified), device, inode)
     listed = _LS.fullmatch(line)
-    if listed is None:
+    size = None if listed is None else whole_number(listed["size"])
+    if listed is None or size is None:
         return None
     mode = _TYPES.get(listed["type"], 0)
-    return Entry(mode, int(listed["size"]), _moment(listed, now), 0, int(listed["inode"]))
+    return Entry(mode, size, _possible(_moment(listed, now)), 0, int(listed["inode"]))
+
+
+def _possible(modified: int) -> int:
+    """A time that calendars and file systems can hold."""
+    return min(max(modified, 0), LATEST_TIME)
 
 
 def _moment(listed: re.Match[bytes], now: float) -> int:
     """When it was changed, to the minute, or to the day for what is older than half a year."""
-    if listed["month"] not in _MONTHS:
+    if listed["month"] not in _MONTHS or listed["year"] == b"0000":
         return 0
     month, day = _MONTHS.index(listed["month"]) + 1, int(listed["day"])
     if listed["year"]:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import zlib
 
+from .problems import unreadable
+
 
 class Unpacker:
-    """Bytes go in as they arrive; damage ends the stream, as a cut would."""
+    """Bytes go in as they arrive; damage ends the stream, as a cut would.
 
-    def __init__(self) -> None:
+    More than `most` bytes in all are no answer to what was asked: `LinkLost`.
+    """
+
+    def __init__(self, most: int) -> None:
         self._inner = zlib.decompressobj(wbits=31)
+        self._left = most
         self._is_broken = False
 
     def take(self, data: bytes) -> bytes:
@@ -17,7 +23,11 @@ class Unpacker:
         if self._is_broken or self._inner.eof:
             return b""
         try:
-            return self._inner.decompress(data)
+            unpacked = self._inner.decompress(data, self._left + 1)
         except zlib.error:
             self._is_broken = True
             return b""
+        self._left -= len(unpacked)
+        if self._left < 0:
+            raise unreadable("it is longer than what was asked for")
+        return unpacked

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from mltd.runs.remote.conversation import Conversation, Mark
+from mltd.runs.remote.conversation import MOST_BYTES, Conversation, Mark
 from tests.runs.sources.sshd_server import require
 
 KINDS = ["sh", "bash", "busybox", "bsd", "ls", "busybox-ls", "without gzip"]
@@ -29,9 +29,9 @@ class FarShell:
         self.received = 0
         self._conversation = Conversation(list(argv), patience=60)
 
-    def ask(self, script: bytes) -> list[bytes | Mark]:
+    def ask(self, script: bytes, most: int = MOST_BYTES) -> list[bytes | Mark]:
         self.asked += 1
-        answer = list(self._conversation.ask(script))
+        answer = list(self._conversation.ask(script, most=most))
         self.received += sum(len(item) for item in answer if isinstance(item, bytes))
         return answer
 

@@ -211,8 +211,8 @@ def test_many_unchanged_files_cost_no_answer(log: MirroredLog, tmp_path: Path) -
         def define(self, script: bytes) -> None:
             talk.define(script)
 
-        def ask(self, script: bytes) -> Iterator[bytes | Mark]:
-            for item in talk.ask(script):
+        def ask(self, script: bytes, most: int) -> Iterator[bytes | Mark]:
+            for item in talk.ask(script, most=most):
                 asked.append(item)
                 yield item
 

@@ -147,7 +147,9 @@ class StepClock:
         return self.now
 
 
-def test_slow_bytes_are_not_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def slow_talk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Conversation]:
+    """A conversation over a link on which every arrival takes more than half of all patience."""
     clock = StepClock()
     monkeypatch.setattr("mltd.runs.remote.conversation.time", clock)
     with Conversation(SH, patience=1.0) as talk:
@@ -158,9 +160,66 @@ def test_slow_bytes_are_not_silence(monkeypatch: pytest.MonkeyPatch) -> None:
             clock.now += 0.6
 
         monkeypatch.setattr(talk._marks, "feed", feed_late)
-        script = b"for i in 1 2 3 4 5; do sleep 0.1; printf $i; done"
-        assert join(list(talk.ask(script))) == [b"12345"]
-    assert clock.now > 1.0
+        yield talk
+
+
+DRIP = b"for i in 1 2 3 4 5; do sleep 0.1; printf %s; done"
+
+
+def test_slow_bytes_are_not_silence(slow_talk: Conversation) -> None:
+    assert join(list(slow_talk.ask(DRIP % (b"x" * 64)))) == [b"x" * 320]
+
+
+def test_a_dot_now_and_then_is_silence(slow_talk: Conversation) -> None:
+    with pytest.raises(LinkLost, match="no answer for 1 s") as lost:
+        list(slow_talk.ask(DRIP % b"."))
+    assert lost.value.kind is LinkKind.TIMEOUT
+
+
+def test_marks_that_never_end_are_given_up(slow_talk: Conversation) -> None:
+    with pytest.raises(LinkLost, match="did not end within") as lost:
+        list(slow_talk.ask(b"while :; do sleep 0.1; say beat; done", seconds=3.0))
+    assert lost.value.kind is LinkKind.TIMEOUT
+
+
+ENDLESS = {
+    "content": b"cat /dev/zero",
+    "marks": b"while :; do say beat; done",
+    "a mark": b"printf '\n%s' \"$(say x | sed -n 's/ .*//p')\"; yes | tr -d '\n'",
+}
+
+
+@pytest.mark.parametrize("script", ENDLESS.values(), ids=ENDLESS)
+def test_an_endless_answer_is_given_up_after_what_was_asked_for(script: bytes) -> None:
+    with Conversation(SH) as talk:
+        items: list[bytes | Mark] = []
+        with pytest.raises(LinkLost, match="cannot be read") as lost:
+            items.extend(talk.ask(script, most=100_000))
+        assert len(content(iter(items))) <= 100_000
+        assert lost.value.kind is LinkKind.GARBLED
+        assert talk.is_over
+
+
+def test_each_answer_has_a_limit_of_its_own() -> None:
+    with Conversation(SH) as talk:
+        answers = [talk.ask(b"printf %090d 1", most=140) for _ in range(3)]
+        assert [len(content(answer)) for answer in answers] == [90, 90, 90]
+
+
+def test_a_greeting_without_end_is_given_up() -> None:
+    with (
+        Conversation(["sh", "-c", "exec yes"]) as talk,
+        pytest.raises(LinkLost, match="the log-in shell prints text without end"),
+    ):
+        list(talk.ask(b"true"))
+
+
+@pytest.mark.parametrize("end", [b"say .", b"say . x", b"say . 7", b"say . ready", b"say . 1_0"])
+def test_a_forged_end_of_an_answer_is_an_answer_that_cannot_be_read(end: bytes) -> None:
+    with Conversation(SH) as talk:
+        with pytest.raises(LinkLost, match="cannot be read"):
+            list(talk.ask(end))
+        assert talk.is_over
 
 
 def test_an_end_is_told_in_the_words_of_the_one_that_ended() -> None:

@@ -16,6 +16,7 @@ from mltd.runs.remote.backoff import Backoff
 from mltd.runs.remote.conversation import Mark
 from mltd.runs.remote.host_link import HostLink
 from mltd.runs.remote.link_state import LinkPhase
+from mltd.runs.remote.polling import Poller
 from mltd.runs.remote.problems import LinkError, LinkKind
 from mltd.runs.sources.pieces import FollowState
 from tests.runs.remote.link_parts import NearConnection, StandingClock, await_that, children
@@ -196,7 +197,7 @@ def test_a_stalled_link_is_noticed(make_link: MakeLink, tmp_path: Path) -> None:
     far.write_bytes(b"1")
     link = make_link(NearConnection(), backoff=Backoff(0.01, 0.01), patience=1.0)
     file = link.follow(os.fsencode(far), tmp_path / "copy")
-    await_that(lambda: file.size == 1, link)
+    await_that(lambda: file.is_complete, link)
     messages: set[str] = set()
     link.on_change(lambda: messages.add(link.state.message))
     conversation = link._conversation
@@ -204,7 +205,7 @@ def test_a_stalled_link_is_noticed(make_link: MakeLink, tmp_path: Path) -> None:
     os.kill(conversation.pid, signal.SIGSTOP)
     far.write_bytes(b"12")
     await_that(lambda: file.size == 2, link)
-    assert any("no answer for" in message for message in messages)
+    assert any("no answer for" in message for message in messages), messages
 
 
 def test_a_stall_of_what_is_long_is_noticed_too(make_link: MakeLink, tmp_path: Path) -> None:
@@ -298,8 +299,11 @@ def test_a_connection_that_is_open_is_not_opened_again(make_link: MakeLink) -> N
     await_that(lambda: connection.opened == 1 and is_connected(link), link)
 
 
-@pytest.mark.parametrize("kind", [LinkKind.OTHER, LinkKind.NO_SHELL])
-def test_a_log_in_that_was_cut_is_tried_again(make_link: MakeLink, kind: LinkKind) -> None:
+AT_ONCE = [kind for kind in LinkKind if not LinkError("", kind=kind).is_refusal]
+
+
+@pytest.mark.parametrize("kind", AT_ONCE)
+def test_no_problem_after_a_first_success_is_for_ever(make_link: MakeLink, kind: LinkKind) -> None:
     connection = NearConnection()
     link = make_link(connection, backoff=Backoff(0.01, 0.01))
     await_that(lambda: is_connected(link), link)
@@ -307,6 +311,51 @@ def test_a_log_in_that_was_cut_is_tried_again(make_link: MakeLink, kind: LinkKin
     assert link._conversation is not None
     os.kill(link._conversation.pid, signal.SIGKILL)
     await_that(lambda: connection.opened == 4 and is_connected(link), link)
+
+
+@pytest.mark.parametrize("kind", [LinkKind.AUTHENTICATION, LinkKind.HOST_KEY])
+def test_a_refusal_after_a_first_success_is_tried_again_after_minutes(
+    make_link: MakeLink, kind: LinkKind
+) -> None:
+    clock = StandingClock()
+    connection = NearConnection()
+    link = make_link(connection, clock=clock)
+    await_that(lambda: is_connected(link), link)
+    connection.problems = [LinkError("Permission denied", kind=kind)]
+    assert link._conversation is not None
+    os.kill(link._conversation.pid, signal.SIGKILL)
+    await_that(lambda: _passes(clock, 2.0) or link.state.kind is LinkPhase.FAILED)
+    assert link.state.retry_at is not None
+    assert 60 <= link.state.retry_at - clock.wall() <= 120
+    assert connection.opened == 2
+    clock.advance(121)
+    await_that(lambda: is_connected(link), link)
+    assert connection.opened == 3
+
+
+def _passes(clock: StandingClock, seconds: float) -> bool:
+    clock.advance(seconds)
+    return False
+
+
+def test_a_mistake_in_our_own_code_does_not_end_the_link(
+    make_link: MakeLink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "far").write_bytes(b"1")
+    link = make_link(NearConnection(), backoff=Backoff(0.01, 0.01))
+    await_that(lambda: is_connected(link), link)
+    look = Poller.look
+
+    def look_once_in_vain(*given: object, **options: object) -> object:
+        monkeypatch.setattr(Poller, "look", look)
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(Poller, "look", look_once_in_vain)
+    messages: set[str] = set()
+    link.on_change(lambda: messages.add(link.state.message))
+    file = link.follow(os.fsencode(tmp_path / "far"), tmp_path / "copy")
+    await_that(lambda: file.size == 1, link)
+    assert "the host's answer cannot be read: OverflowError: too large" in messages
 
 
 def test_a_new_wish_does_not_shorten_the_wait(make_link: MakeLink, tmp_path: Path) -> None:
