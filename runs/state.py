@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from .event import Event, EventKind
-from .events.classify import classify
-from .events.rule import FAILURES
+from .failure import (
+    end_of,
+    first_cause,
+    is_terminal,
+    last_words,
+    named_line,
+    newest_attempt,
+    overcome,
+)
 
 _LEAST_SILENCE = 900.0
 """Seconds: buffered output comes in bursts, so shorter silence means nothing."""
@@ -19,13 +25,6 @@ _UNKNOWN_SILENCE = 1800.0
 """Seconds of silence that count as a stall when the usual interval is not known."""
 _LONG_AGO = 86_400.0
 """Seconds after which a silent log is an old file rather than a stalled job."""
-_SPOKEN = "error_level"
-"""The rule for what a logger says at its level ERROR or above."""
-_SURVIVED = re.compile(
-    r"(?i)\bretry|\btry(?:ing)? again|\bskip|\bcontinu|\bignor|\bfall(?:ing|s)? ?back|\bresum|"
-    r"\brecover|\breconnect|\battempt \d|\b(?:wandb|mlflow|comet|neptune|clearml|tensorboard)\b"
-)
-"""What programs say about errors that they go on after, and trackers about their network."""
 _AFTERMATH = 200
 """Lines: the final evaluation may still be logged after the end was announced."""
 
@@ -80,36 +79,6 @@ class Progress:
         return ""
 
 
-def is_terminal(event: Event) -> bool:
-    """Whether a run cannot go on after an event, unless it is seen to go on."""
-    rule = classify(event.text.partition("\n")[0]) if event.text else None
-    if rule is not None and rule.kind is event.kind:
-        return rule.is_terminal
-    return event.kind in FAILURES
-
-
-def last_words(events: Iterable[Event], lines: int) -> list[Event]:
-    """Errors in a logger's words with which a file of so many lines ends, first one first.
-
-    A program that logs what is wrong and exits leaves no traceback: that nothing at all follows
-    is what tells such an error from one that was overcome.
-    """
-    found: list[Event] = []
-    for event in sorted(events, key=_end, reverse=True):
-        if _end(event) < lines or lines == 0 or not _is_spoken_error(event):
-            break
-        found.insert(0, event)
-        lines = event.line - 1
-    return found
-
-
-def _is_spoken_error(event: Event) -> bool:
-    if event.kind is not EventKind.ERROR or _SURVIVED.search(event.text[:2000]):
-        return False
-    rule = classify(event.text.partition("\n")[0])
-    return rule is not None and rule.id == _SPOKEN
-
-
 def infer_state(
     events: Iterable[Event],
     last_line_age_seconds: float | None = None,
@@ -127,15 +96,16 @@ def infer_state(
     limit = _silence_limit(interval_seconds)
     is_silent = is_alive is False or last_line_age_seconds is None or last_line_age_seconds > limit
     is_complete = progress.is_complete(is_silent=is_silent)
-    ordered = sorted(events, key=lambda event: (_end(event), event.line, event.kind, event.title))
-    failure = _cause_of_failure(ordered, progress)
+    ordered = sorted(events, key=lambda event: (end_of(event), event.line, event.kind, event.title))
+    started = newest_attempt(ordered)
+    failure = _cause_of_failure(ordered, progress, started)
     finish = _last_finish(ordered, progress.last_row_line)
     if failure is None and finish is None and is_silent and not is_complete:
         failure = next(iter(last_words(ordered, progress.lines)), None)
     if failure is not None and not _is_aftermath(failure, finish, is_complete, progress):
-        return RunState.FAILED, _failure_reason(failure, progress)
+        return RunState.FAILED, _failure_reason(failure, progress, started)
     if finish is not None:
-        return RunState.FINISHED, f"the log says so at line {_end(finish)}: {finish.title}"
+        return RunState.FINISHED, f"the log says so at line {end_of(finish)}: {finish.title}"
     if is_complete:
         return RunState.FINISHED, f"the last that was planned, {progress.shown}, was logged"
     return _judge_silence(last_line_age_seconds, limit, interval_seconds, is_alive, progress)
@@ -163,16 +133,17 @@ _PRECEDENCE = (
 )
 
 
-def _end(event: Event) -> int:
-    return max(event.line, event.last_line)
-
-
-def _cause_of_failure(ordered: Sequence[Event], progress: Progress) -> Event | None:
+def _cause_of_failure(ordered: Sequence[Event], progress: Progress, started: int) -> Event | None:
     """The terminal event that explains those around it, if nothing went on afterwards."""
-    started = max((event.line for event in ordered if event.kind is EventKind.RESTART), default=0)
-    late = [event for event in ordered if _end(event) > started and _is_last_word(event, progress)]
-    fatal = [event for event in late if is_terminal(event)]
-    return min(fatal, key=lambda event: (_is_consequence(event), event.line), default=None)
+    survived = overcome(ordered, progress.lines)
+    return first_cause(
+        event
+        for event in ordered
+        if end_of(event) > started
+        and id(event) not in survived
+        and _is_last_word(event, progress)
+        and is_terminal(event)
+    )
 
 
 def _is_last_word(event: Event, progress: Progress) -> bool:
@@ -181,16 +152,9 @@ def _is_last_word(event: Event, progress: Progress) -> bool:
     A progress bar may stand on the very line that the scheduler's last word is on, and the
     summary of a tracker repeats the step at which the run died.
     """
-    if _end(event) >= progress.last_row_line:
+    if end_of(event) >= progress.last_row_line:
         return True
     return event.step is not None and event.step == progress.last_step
-
-
-def _is_consequence(event: Event) -> int:
-    """Launchers report what happened to others, and signals have senders."""
-    if event.kind is EventKind.SIGNAL or event.title.startswith("torchrun: local rank"):
-        return 2
-    return int(event.exception.endswith("ChildFailedError"))
 
 
 def _last_finish(ordered: Sequence[Event], last_row_line: int) -> Event | None:
@@ -198,7 +162,7 @@ def _last_finish(ordered: Sequence[Event], last_row_line: int) -> Event | None:
         if event.kind is EventKind.RESTART:
             return None
         if event.kind is EventKind.FINISHED:
-            return event if last_row_line <= _end(event) + _AFTERMATH else None
+            return event if last_row_line <= end_of(event) + _AFTERMATH else None
     return None
 
 
@@ -214,9 +178,17 @@ def _is_aftermath(
     return is_complete or (is_announced and not progress.total_steps)
 
 
-def _failure_reason(failure: Event, progress: Progress) -> str:
-    where = f" after {progress.shown}" if progress.shown else ""
-    return f"{failure.title} (line {failure.line}){where}, and nothing was logged after it"
+def _failure_reason(failure: Event, progress: Progress, started: int) -> str:
+    is_of_this_attempt = progress.last_row_line > started or started == 0
+    where = f" after {progress.shown}" if progress.shown and is_of_this_attempt else ""
+    said = f"{failure.title} (line {named_line(failure)}){where}"
+    later = progress.lines - end_of(failure)
+    if progress.lines == 0:
+        return said
+    if later <= 0:
+        return f"{said}, and nothing was logged after it"
+    counted = "1 line" if later == 1 else f"{later:,} lines"
+    return f"{said}, followed by {counted} without a training step"
 
 
 def _judge_silence(

@@ -13,54 +13,23 @@ from collections.abc import Iterable
 import numpy as np
 
 from mltd.runs.event import Event, EventKind, Frame
-from mltd.runs.state import RunState, is_terminal, last_words
+from mltd.runs.failure import (
+    GRAVE,
+    REPORT,
+    end_of,
+    is_terminal,
+    last_words,
+    named_line,
+    newest_attempt,
+    overcome,
+    remoteness,
+    tiers,
+)
+from mltd.runs.state import RunState
 
 from .finding import Evidence
 from .view import PlacedEvent, RunView
 
-GRAVE = frozenset(
-    {
-        EventKind.EXCEPTION,
-        EventKind.ERROR,
-        EventKind.OOM,
-        EventKind.NCCL,
-        EventKind.SIGNAL,
-        EventKind.SCHEDULER,
-    }
-)
-_STATED = re.compile(
-    r"(?i)time limit|preempt|node fail|requeue|walltime|runlimit|evict|deadlineexceeded|"
-    r"memlimit|memory limit"
-)
-"""Reasons that a scheduler gives."""
-_KILLED = re.compile(
-    r"(?i)DataLoader worker \(pid.{0,40}(?:killed by signal|exited unexpectedly)|"
-    r"DataLoader \d+ workers? exit(?:ed)? unexpectedly|"
-    r"pin memory thread exited|died with <Signals\.SIG|terminated abruptly|"
-    r"worker \d+ (?:was )?(?:killed|died)|A worker process managed by the executor"
-)
-"""Exceptions that only say that some other process was killed."""
-_CUT_OFF = re.compile(
-    r"(?i)connection (?:was )?(?:closed|reset|aborted)|broken ?pipe|recvBytes|sendBytes|"
-    r"remote process exited|peer closed|ConnectionReset|ConnectionAborted|store.{0,20}(?:closed|"
-    r"shut ?down)|heartbeat monitor|Application timeout caused pair closure|"
-    r"monitoredBarrier|watchdog thread terminated|process group has (?:not )?been (?:destroyed|"
-    r"aborted)|communicator was aborted"
-)
-"""What the survivors say when a peer has gone."""
-_REPORT = re.compile(
-    r"^torchrun: |ChildFailedError|ProcessRaisedException|ProcessExitedException|"
-    r"^srun: (?:error: \S+: tasks? |Job step aborted|Terminating|forcing)|TASK FAILURE|"
-    r"(?i:exit (?:code|status)|non-zero exit|\bSIG(?:TERM|INT|HUP)\b)|^SystemExit|"
-    r"KeyboardInterrupt|SignalException|^main failed|^Worker group|"
-    r"Error (?:executing|in) job|subprocess\.CalledProcessError|"
-    r"last frame \S*(?:[/\\]runpy\.py|torch[/\\]distributed[/\\](?:(?:launch|run)\.py|"
-    r"launcher[/\\]|elastic[/\\])|accelerate[/\\]commands[/\\]|deepspeed[/\\]launcher[/\\]|"
-    r"paddle[/\\]distributed[/\\]launch|horovod[/\\]runner[/\\]|bin[/\\](?:torchrun|accelerate|"
-    r"deepspeed|horovodrun)):"
-)
-"""What launchers and signal handlers say about the death of others."""
-_DEVICE_ECHO = re.compile(r"device-side assert|unspecified launch failure|illegal memory access")
 _LIBRARY = re.compile(
     r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python[\d.]+|"
     r"torch|transformers|accelerate|deepspeed|pytorch_lightning|lightning|lightning_fabric|keras|"
@@ -72,46 +41,18 @@ _STANDARD = re.compile(r"^(?:[\w.]*[/\\])?(?:os|subprocess|pickle|shutil|runpy|t
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?)")
 
 
-_LAUNCH = re.compile(
-    r"can't open file|: error: (?:unrecognized|the following arg|argument |ambiguous|invalid)"
-)
-"""What a program says before it has begun."""
-_GAP = 5
-"""Lines between the last words of one attempt and those of the next: ranks of one attempt that
-fail in different ways write closer to each other."""
-
-
 def newest_attempts(view: RunView) -> dict[int, int]:
     """Per file (by `id`), the line after which its newest attempt begins; 0 if it has one only."""
-    started: dict[int, int] = {}
-    ended: dict[int, tuple[int, Event]] = {}
+    return {key: newest_attempt(said) for key, (_, said) in _by_file(view).items()}
+
+
+def _by_file(view: RunView) -> dict[int, tuple[int, list[Event]]]:
+    """Per file (by `id`), its number of lines and its events."""
+    by_file: dict[int, tuple[int, list[Event]]] = {}
     for placed in view.events:
-        key, event = id(placed.source), placed.event
-        if event.kind is EventKind.RESTART:
-            started[key] = max(started.get(key, 0), event.line)
-        elif event.kind in GRAVE and _is_whole_end(event):
-            before = ended.get(key)
-            end = max(event.line, event.last_line)
-            if before is not None:
-                is_far = event.line - before[0] >= _GAP
-                if is_far and _are_one_after_another(before[1], event):
-                    started[key] = max(started.get(key, 0), before[0])
-                end = max(end, before[0])
-            ended[key] = (end, event)
-    return started
-
-
-def _is_whole_end(event: Event) -> bool:
-    """A program ends with it as a whole: the traceback begins at its top."""
-    if _LAUNCH.search(event.title):
-        return True
-    is_top = bool(event.frames) and event.frames[0].function == "<module>"
-    return is_top and remoteness(event) == 0
-
-
-def _are_one_after_another(earlier: Event, later: Event) -> bool:
-    """Two ends that one process cannot have both, nor two labelled ranks of one attempt."""
-    return not (earlier.ranks and later.ranks and not set(earlier.ranks) & set(later.ranks))
+        _, said = by_file.setdefault(id(placed.source), (placed.source.lines, []))
+        said.append(placed.event)
+    return by_file
 
 
 def history(view: RunView) -> list[PlacedEvent]:
@@ -121,7 +62,7 @@ def history(view: RunView) -> list[PlacedEvent]:
         placed
         for placed in view.events
         if placed.event.kind in GRAVE
-        and max(placed.event.line, placed.event.last_line) <= started.get(id(placed.source), 0)
+        and end_of(placed.event) <= started.get(id(placed.source), 0)
         and is_terminal(placed.event)
     ]
 
@@ -129,12 +70,15 @@ def history(view: RunView) -> list[PlacedEvent]:
 def unresolved(view: RunView) -> list[PlacedEvent]:
     """Grave events after which the newest attempt in their file did not go on."""
     started = newest_attempts(view)
+    survived = set(view.facts.recovered)
+    for lines, said in _by_file(view).values():
+        survived |= overcome(said, lines)
     return [
         placed
         for placed in view.events
         if placed.event.kind in GRAVE
-        and id(placed.event) not in view.facts.recovered
-        and max(placed.event.line, placed.event.last_line) > started.get(id(placed.source), 0)
+        and id(placed.event) not in survived
+        and end_of(placed.event) > started.get(id(placed.source), 0)
     ]
 
 
@@ -153,11 +97,7 @@ def fatal_among(view: RunView, events: Iterable[PlacedEvent]) -> list[PlacedEven
 def _last_words(view: RunView) -> list[Event]:
     if view.state is not RunState.FAILED:
         return []
-    by_file: dict[int, tuple[int, list[Event]]] = {}
-    for placed in view.events:
-        _, said = by_file.setdefault(id(placed.source), (placed.source.lines, []))
-        said.append(placed.event)
-    return [event for lines, said in by_file.values() for event in last_words(said, lines)]
+    return [event for lines, said in _by_file(view).values() for event in last_words(said, lines)]
 
 
 def first_failure(view: RunView) -> PlacedEvent | None:
@@ -168,14 +108,14 @@ def first_failure(view: RunView) -> PlacedEvent | None:
 def first_of(view: RunView, events: Iterable[PlacedEvent]) -> PlacedEvent | None:
     """The first cause among some events."""
     found = list(events)
-    has_assertion = any("Assertion failed" in placed.event.title for placed in found)
+    tier_of = {
+        id(placed): tier
+        for placed, tier in zip(found, tiers([placed.event for placed in found]), strict=True)
+    }
     numbers = {id(source): number for number, source in enumerate(view.run.files)}
 
     def order(placed: PlacedEvent) -> tuple[int, bool, str, float, int, int]:
-        event = placed.event
-        tier = remoteness(event)
-        if has_assertion and tier == 0 and _DEVICE_ECHO.search(event.title):
-            tier = 1
+        event, tier = placed.event, tier_of[id(placed)]
         moment = _moment(placed)
         step = event.step if event.step is not None and np.isfinite(event.step) else np.inf
         # A job is no file of the run; it tells after all of them.
@@ -191,25 +131,6 @@ def first_of(view: RunView, events: Iterable[PlacedEvent]) -> PlacedEvent | None
         for group in by_file.values()
     ]
     return min(leaders, key=order, default=None)
-
-
-def remoteness(event: Event) -> int:
-    """How far an event may be from the first cause.
-
-    0: it may be the cause itself; 1: a process was killed; 2: peers notice; 3: launchers report.
-    """
-    said = f"{event.exception}: {event.title}"
-    if event.kind is EventKind.SCHEDULER and _STATED.search(event.title):
-        return 0
-    if _REPORT.search(event.title) or _REPORT.search(said):
-        return 3
-    if event.kind is EventKind.OOM:
-        return 0
-    if event.kind is EventKind.NCCL or _CUT_OFF.search(said):
-        return 2
-    if event.kind in (EventKind.SIGNAL, EventKind.SCHEDULER) or _KILLED.search(said):
-        return 1
-    return 0
 
 
 def is_aftermath(event: Event) -> bool:
@@ -240,16 +161,17 @@ def is_library(path: str) -> bool:
 def message_line(event: Event, quote: str = "") -> int:
     """The line of the log on which the message stands: in a traceback below the frames."""
     lines = event.text.splitlines()
+    begun = named_line(event)
     if len(lines) < 2:
-        return event.line
+        return begun
     wanted = (quote or event.message or event.title).strip().splitlines()
     head = " ".join(wanted[0].split())[:60] if wanted else ""
     last_type = event.exception.rpartition(".")[2]
     for index in range(len(lines) - 1, -1, -1):
         text = " ".join(lines[index].split())
         if (head and head in text) or (not head and last_type and text.startswith(last_type)):
-            return event.line + index
-    return event.last_line if event.count == 1 and event.last_line else event.line
+            return begun + index
+    return event.last_line if event.count == 1 and event.last_line else begun
 
 
 def failure_evidence(placed: PlacedEvent, quote: str = "") -> Evidence:
@@ -258,7 +180,7 @@ def failure_evidence(placed: PlacedEvent, quote: str = "") -> Evidence:
     if quote:
         return placed.evidence(quote, message_line(event, quote))
     first = (event.message.strip().splitlines() or [""])[0]
-    if event.exception and event.kind is not EventKind.WARNING and not _REPORT.match(event.title):
+    if event.exception and event.kind is not EventKind.WARNING and not REPORT.match(event.title):
         said = f"{event.exception}: {first}" if first else event.exception
         return placed.evidence(said, message_line(event))
     # Titles of other events are in our words; the evidence is what the log says.

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from mltd.runs.event import Event, EventKind
+from mltd.runs.failure import remoteness
 from mltd.runs.state import RunState
 
-from ..core.failure import remoteness
 from ..core.view import PlacedEvent, RunView
 from .memo import first_of, once_per_update, open_events
 

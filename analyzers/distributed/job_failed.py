@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mltd.runs.event import EventKind
+from mltd.runs.failure import is_terminal, remoteness
 from mltd.runs.schedulers.ending import End, end_in_words
-from mltd.runs.state import RunState, is_terminal
+from mltd.runs.state import RunState
 
 from ..core.calibration import finding_confidence
-from ..core.failure import remoteness
 from ..core.finding import Basis, Finding, Severity
 from ..core.job_event import JobEvent, job_evidence
 from ..core.registry import analyzer

@@ -34,10 +34,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mltd.runs.event import Event, EventKind
+from mltd.runs.failure import remoteness
 from mltd.runs.state import RunState
 
 from ..core.calibration import finding_confidence
-from ..core.failure import failure_evidence, remoteness
+from ..core.failure import failure_evidence
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import PlacedEvent, RunView

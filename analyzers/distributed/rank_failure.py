@@ -25,9 +25,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mltd.runs.event import EventKind
+from mltd.runs.failure import remoteness
 
 from ..core.calibration import finding_confidence
-from ..core.failure import failure_evidence, raised, remoteness
+from ..core.failure import failure_evidence, raised
 from ..core.finding import Basis, Finding, Severity
 from ..core.job_event import JobEvent
 from ..core.registry import analyzer

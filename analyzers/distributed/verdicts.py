@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mltd.runs.event import EventKind
+from mltd.runs.failure import remoteness
 from mltd.runs.state import RunState
 
-from ..core.failure import remoteness
 from ..core.job_event import JobEvent
 from ..core.view import PlacedEvent, RunView
 from .memo import first_of, once_per_update, open_events

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 from mltd.runs.event import Event, EventKind
 from mltd.runs.events.telling import announces, first_line, is_table, last_error, table_rows
-from mltd.runs.state import is_terminal
+from mltd.runs.failure import is_terminal, remoteness
 
 from ..core.calibration import finding_confidence
 from ..core.failure import (
@@ -35,7 +35,6 @@ from ..core.failure import (
     message_line,
     own_frame,
     raised,
-    remoteness,
     uncaught,
 )
 from ..core.finding import Basis, Evidence, Finding, Severity

@@ -131,3 +131,7 @@ def test_a_run_describes_its_job() -> None:
     described = describe_run(run)["job"]
     assert isinstance(described, dict)
     assert described["state"] == "RUNNING"
+
+
+def test_a_log_that_a_living_job_has_not_written_to_yet_is_running(tmp_path: Path) -> None:
+    assert judged(tmp_path, "RUNNING", text="") == (RunState.RUNNING, "the log is empty so far")

@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from mltd.runs.event import Event, EventKind
 from mltd.runs.events import EventLog
-from mltd.runs.state import Progress, RunState, combine_states, infer_state, is_terminal
+from mltd.runs.failure import is_terminal
+from mltd.runs.ingest import read_file
+from mltd.runs.run import Run
+from mltd.runs.state import Progress, RunState, combine_states, infer_state
+from mltd.runs.summary import run_state
 from tests.runs.events.reading import corpus_logs, read_events
 
 ERROR = Event(EventKind.EXCEPTION, "ValueError: x", 50, last_line=60, exception="ValueError")
@@ -161,10 +165,15 @@ def test_the_scheduler_knows_more_about_silence() -> None:
 
 
 def test_reasons_say_what_when_and_how_far() -> None:
-    found = infer_state([ERROR], progress=Progress(45, last_step=260, total_steps=500))
-    assert found[1] == (
-        "ValueError: x (line 50) after step 260 of 500, and nothing was logged after it"
-    )
+    known = {"last_row_line": 45, "last_step": 260, "total_steps": 500}
+    said = "ValueError: x (line 50) after step 260 of 500"
+    for lines, more in (
+        (0, ""),
+        (60, ", and nothing was logged after it"),
+        (75, ", followed by 15 lines without a training step"),
+    ):
+        progress = Progress(**known, lines=lines)
+        assert infer_state([ERROR], progress=progress)[1] == said + more
     assert "silent for 2 h at step 3" in infer_state([], 7200, progress=Progress(1, last_step=3))[1]
     assert infer_state([DONE])[1] == "the log says so at line 40: Training completed"
 
@@ -280,3 +289,13 @@ def test_real_logs_that_say_they_finished_did(corpus: Path) -> None:
             finished.append(name)
             assert truth["outcome"] == "completed", name
     assert len(finished) >= 9
+
+
+def test_an_empty_file_beside_a_log_says_nothing_about_the_run(tmp_path: Path) -> None:
+    log, errors = tmp_path / "train.out", tmp_path / "train.err"
+    log.write_text("step 1 loss 2.0\nTraining completed successfully.\n")
+    errors.touch()
+    run = Run("train")
+    for path in (log, errors):
+        read_file(run, str(path))
+    assert run_state(run)[0] is RunState.FINISHED

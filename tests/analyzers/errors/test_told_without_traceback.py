@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mltd.analyzers.core.failure import first_failure, remoteness
+from mltd.analyzers.core.failure import first_failure
+from mltd.runs.failure import remoteness
 
 from .told_log import alarms, diagnosis_of, finding, view_of
 
