@@ -17,13 +17,17 @@ from .core.finding import Finding, Severity
 from .core.ranking import ENOUGH, TIE, rank
 from .core.registry import Analyzer, load_analyzers, load_causes
 from .core.verdict import Diagnosis
-from .core.view import RunView
+from .core.view import MOST_JUDGED, RunView
 from .missing import missing_artifacts
 
 __all__ = ["Diagnosis", "Diagnostician", "diagnose", "examine"]
 
 MAX_CAUSES = 6
 MAX_REQUESTS = 8
+_PARTIAL = (
+    f"the run has unusually many metrics: only {MOST_JUDGED:,} of them are judged, those with a "
+    "known meaning first, then those with the most points"
+)
 
 
 @dataclass(slots=True)
@@ -48,7 +52,7 @@ class Diagnostician:
     def _diagnose(self, moment: float | None) -> Diagnosis:
         self.view.moment = moment
         self.view.update()
-        failed: list[str] = []
+        failed = [_PARTIAL] if self.view.is_partial else []
         parts = load_analyzers()
         found = [*examine(self.view, parts.analyzers.values(), failed), *self.siblings]
         enders = _enders(parts.analyzers.values()) if self.view.state is RunState.FAILED else set()

@@ -76,6 +76,8 @@ class Harvest:
     config: Mapping[str, object] = field(default_factory=dict)
     totals: dict[str, float] = field(default_factory=dict)
     """Planned totals seen in fractions: {"step": 1000, "epoch": 20}."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """How much was left out beyond which limit; keys are those of `limits.LeftOut`."""
     lines: int = 0
     """Complete lines (or records) consumed."""
     consumed: int = 0

@@ -20,6 +20,7 @@ from .run import Artifact, Run, SourceFile
 from .settings import current
 from .sources.inputs import Utf8Transcoder, open_bytes
 from .surroundings import Surroundings
+from .thinning import MOST_COLUMN_BYTES, thin_if_larger
 
 HEAD = 64 << 10
 ENOUGH_TO_RECOGNISE = 4096
@@ -188,13 +189,16 @@ def bring_here(files: RunFiles) -> None:
         links().bring(files)
 
 
-def load(files: RunFiles) -> Loaded:
-    """Read all the files of a run once, from beginning to end."""
+def load(files: RunFiles, *, max_column_bytes: int | None = MOST_COLUMN_BYTES) -> Loaded:
+    """Read all the files of a run once, from beginning to end.
+
+    Columns beyond `max_column_bytes` are thinned; with None every point is kept.
+    """
     bring_here(files)
     loaded = new_run(files)
     for path in files.paths(*LOG_PURPOSES):
         try:
-            read_file(loaded.run, path)
+            read_file(loaded.run, path, max_column_bytes=max_column_bytes)
         except MltdError as problem:
             loaded.problems.append(problem)
     if not loaded.run.files and loaded.problems:
@@ -202,16 +206,19 @@ def load(files: RunFiles) -> Loaded:
     return loaded
 
 
-def read_file(run: Run, path: str) -> FileFeed:
+def read_file(run: Run, path: str, *, max_column_bytes: int | None = MOST_COLUMN_BYTES) -> FileFeed:
     """Read one file into a run."""
     with open_bytes(path) as stream:
         feed = FileFeed(run, path)
         try:
             if not stream.compression and (form := _format_for_workers(path)):
-                _read_with_workers(feed, path, form)
+                for harvest in _harvests_of_workers(feed, path, form):
+                    feed.take(harvest)
+                    _bound(run, max_column_bytes)
             else:
                 for chunk, final in _chunks(stream):
                     feed.feed(chunk, final=final)
+                    _bound(run, max_column_bytes)
         except MltdError:
             run.drop_last_file()
             raise
@@ -219,12 +226,19 @@ def read_file(run: Run, path: str) -> FileFeed:
         return feed
 
 
-def read_stream(run: Run, name: str, chunks: Iterator[bytes]) -> FileFeed:
+def read_stream(
+    run: Run,
+    name: str,
+    chunks: Iterator[bytes],
+    *,
+    max_column_bytes: int | None = MOST_COLUMN_BYTES,
+) -> FileFeed:
     """Read bytes that come from somewhere else, such as standard input."""
     feed = FileFeed(run, name)
     transcoder = Utf8Transcoder()
     for chunk in chunks:
         feed.feed(transcoder.feed(chunk))
+        _bound(run, max_column_bytes)
     feed.feed(transcoder.feed(b"", final=True), final=True)
     return feed
 
@@ -250,10 +264,14 @@ def _format_for_workers(path: str) -> str:
     return form.name if form is not None and form.name in (*_TEXT_FORMATS, "csv") else ""
 
 
-def _read_with_workers(feed: FileFeed, path: str, form: str) -> None:
+def _harvests_of_workers(feed: FileFeed, path: str, form: str) -> Iterator[Harvest]:
     size = os.path.getsize(path)
     with open(path, "rb", buffering=0) as file:
         feed.recognise(file.read(HEAD))
     read = read_table_in_parallel if form == "csv" else read_in_parallel
-    for harvest in read(path, size):
-        feed.take(harvest)
+    return read(path, size)
+
+
+def _bound(run: Run, max_column_bytes: int | None) -> None:
+    if max_column_bytes is not None:
+        thin_if_larger(run, max_column_bytes)

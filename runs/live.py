@@ -15,6 +15,7 @@ from .sources.inputs import InputStream, open_bytes
 from .sources.pieces import FollowState, FollowStatus
 from .sources.utf8_transcoder import PieceTranscoder, Utf8Transcoder
 from .sources.watcher import Watcher
+from .thinning import MOST_COLUMN_BYTES, thin_if_larger
 
 QUIET = 1.0
 """Seconds without news after which an unfinished traceback or a short file is read as it is."""
@@ -57,6 +58,7 @@ class LiveRun:
             try:
                 while followed.read_some(_BITE):
                     news = True
+                    thin_if_larger(self.loaded.run, MOST_COLUMN_BYTES)
             except MltdError as problem:
                 self.loaded.problems.append(problem)
                 followed.is_dead = True

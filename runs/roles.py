@@ -73,19 +73,23 @@ class Roles:
         return re.compile("|".join(map(re.escape, stems))), stems
 
     @cached_property
-    def _role_rules(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
+    def _role_rules(self) -> tuple[dict[str, str], re.Pattern[str], list[str]]:
+        """Roles by name; all names with stars as one pattern, and the role of each group in it."""
         exact: dict[str, str] = {}
-        patterns: list[tuple[re.Pattern[str], str]] = []
+        patterns: list[str] = []
+        targets: list[str] = []
         rules = self.table["roles"]
         assert isinstance(rules, list)
         for rule in rules:
             wild = [_wildcard(name) for name in rule["names"] if "*" in name]
             if wild:
-                patterns.append((re.compile("|".join(wild)), rule["role"]))
+                patterns.append(f"({'|'.join(wild)})")
+                targets.append(rule["role"])
             for name in rule["names"]:
                 if "*" not in name:
                     exact.setdefault(name, rule["role"])
-        return exact, patterns
+        # At once: most names have no role, and there are dozens of rules.
+        return exact, re.compile("|".join(patterns) or "(?!)"), targets
 
     @cached_property
     def units(self) -> dict[str, tuple[str, float]]:
@@ -103,6 +107,13 @@ class Roles:
     def words(self, group: str) -> frozenset[str]:
         """A word list of the vocabulary, such as outcome, setting or prose."""
         return frozenset(self._tables("vocabulary")[group])
+
+    @cached_property
+    def telling_words(self) -> frozenset[str]:
+        """Words of which one is in nearly every line that measures a training."""
+        axes = self._axis_by_name.items()
+        counters = {name for name, (axis, _) in axes if axis in ("step", "epoch")}
+        return self.words("outcome") | {name for name in counters if name.isalpha()}
 
     def axis_of(self, name: str) -> str | None:
         """Which coordinate a name is, if it is one."""
@@ -188,12 +199,13 @@ class Roles:
         return f"train/{bare}" if bare in ("loss", "accuracy", "perplexity") else bare
 
     def _match_role(self, words: str) -> str | None:
-        exact, patterns = self._role_rules
+        exact, pattern, targets = self._role_rules
         if (role := exact.get(words)) is not None:
             return role
         if len(words) > _LONGEST_NAME:
             return None
-        return next((role for pattern, role in patterns if pattern.fullmatch(words)), None)
+        found = pattern.fullmatch(words)
+        return targets[found.lastindex - 1] if found and found.lastindex else None
 
     @lru_cache(maxsize=16384)  # noqa: B019
     def is_outcome(self, name: str) -> bool:

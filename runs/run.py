@@ -14,6 +14,7 @@ from .course import role_behind_losses, role_by_company, role_by_course
 from .event import Event
 from .events.log import EventLog
 from .harvest import Column, ColumnKey, Floats, Harvest, Ints
+from .limits import KNOWN_SERIES, MOST_SERIES, LeftOut, describe_left_out
 from .roles import Roles, shipped
 from .series import Series
 from .statements import Statement
@@ -41,7 +42,18 @@ class SourceFile:
     """The last line has no end yet: a bar that is still drawn, or a writer that was stopped."""
     note: str = ""
     """Something the reader of the screen should know, e.g. a cut-off archive."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """How much was left out beyond which of the `limits`."""
     coordinates: Coordinates = field(default_factory=Coordinates)
+
+    @property
+    def notice(self) -> str:
+        """The note, and a sentence for each limit beyond which something was left out."""
+        return "; ".join(filter(None, [self.note, *describe_left_out(self.left_out)]))
+
+    def leave_out(self, kind: str, count: int) -> None:
+        """Count what was left out."""
+        self.left_out[kind] = self.left_out.get(kind, 0) + count
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,14 @@ class Run:
         """First key that made a series, to tell whether another key means the same."""
         self._moved: dict[tuple[int, str], str | None] = {}
         """Measures that were taken for those of validation, and the roles of their names."""
+        self._in_roles: dict[tuple[int, str | None], set[str]] = {}
+        """File and role to the names of the series that have it, but for those in `_moved`."""
+        self._moved_to: dict[tuple[int, str | None], set[str]] = {}
+        """File and role to the names of the measures that were moved there."""
+        self._counts: dict[int, int] = {}
+        """File to the number of its series."""
+        self._named_losses: dict[int, set[str]] = {}
+        """File to the roles of its losses whose names tell on what they were measured."""
         self._events: list[EventLog] = []
 
     # -- growing --------------------------------------------------------------------------
@@ -117,10 +137,15 @@ class Run:
         source.lines = source.bytes = 0
         if source.is_snapshot or replaces:
             source.coordinates = Coordinates()
+            source.left_out = {}
             self._series = {k: s for k, s in self._series.items() if k[0] != file}
             self._by_key = {k: s for k, s in self._by_key.items() if k[0] != file}
             self._origins = {k: o for k, o in self._origins.items() if k[0] != file}
             self._moved = {k: r for k, r in self._moved.items() if k[0] != file}
+            self._in_roles = {k: n for k, n in self._in_roles.items() if k[0] != file}
+            self._moved_to = {k: n for k, n in self._moved_to.items() if k[0] != file}
+            self._named_losses.pop(file, None)
+            self._counts.pop(file, None)
             self._events[file] = EventLog()
             self.statements = [stated for stated in self.statements if stated.file != file]
         else:
@@ -139,6 +164,8 @@ class Run:
         self.totals.update(harvest.totals)
         self._revise_plan(source.coordinates)
         self._append_statements(file, harvest)
+        for kind, count in harvest.left_out.items():
+            source.leave_out(kind, count)
         source.lines += harvest.lines
         source.bytes += harvest.consumed
 
@@ -181,6 +208,9 @@ class Run:
         for column in sorted(columns, key=lambda c: int(c.rows[0]) if len(c.rows) else 0):
             found = self._by_key.get((file, column.key))
             if found is None:
+                if not self._has_room(file, column.key):
+                    self.files[file].leave_out(LeftOut.SERIES, len(column.values))
+                    continue
                 found = self._by_key[file, column.key] = self._resolve(file, column.key)
             series, factor = found
             series.is_certain |= column.is_certain
@@ -196,7 +226,18 @@ class Run:
                 order = np.argsort(merged, kind="stable")
                 series.append(merged[order], np.concatenate(values)[order])
             if series.role is None and not series.dropped:
-                series.role = self._role_beside_others(file, series)
+                role = self._role_beside_others(file, series)
+                if role is not None:
+                    self._in_roles[file, None].discard(series.name)
+                    series.role = role
+                    self._note_role(file, series)
+
+    def _has_room(self, file: int, key: ColumnKey) -> bool:
+        """False if a file has so many series that this one is not kept as well."""
+        count = self._counts.get(file, 0)
+        if count < MOST_SERIES:
+            return True
+        return count < MOST_SERIES + KNOWN_SERIES and self._roles.is_outcome(key.name)
 
     def _role_beside_others(self, file: int, series: Series) -> str | None:
         """What a series is by the one beside it, else by its course."""
@@ -230,6 +271,8 @@ class Run:
                 series.layer = key.layer
                 self._series[file, name] = series
                 self._origins[file, name] = key
+                self._counts[file] = self._counts.get(file, 0) + 1
+                self._note_role(file, series)
                 return series, 1.0
             origin = self._origins[file, name]
             if _is_same(origin, key):
@@ -241,26 +284,29 @@ class Run:
                     return series, factor
         raise AssertionError("the last spelling is unique")
 
+    def _note_role(self, file: int, series: Series) -> None:
+        """Remember which series have a role: looking through all of them takes too long."""
+        if (file, series.name) not in self._moved:
+            self._in_roles.setdefault((file, series.role), set()).add(series.name)
+        if series.role in ("train/loss", "val/loss") and self._roles.split_of(series.name):
+            self._named_losses.setdefault(file, set()).add(series.role)
+
     def _role_behind_losses(self, file: int, key: ColumnKey, role: str | None) -> str | None:
         """The role of a measure without a split, unless one of validation is logged as well."""
         if self._roles.split_of(key.name) or key.split:
             # `auc  val_auc`: the first one was of the training after all.
-            for one, before in self._moved.items():
-                if one[0] == file and self._series[one].role == role:
-                    self._series[one].role = before
+            for name in self._moved_to.pop((file, role), ()):
+                if self._series[file, name].role == role:
+                    self._series[file, name].role = self._moved[file, name]
             return role
-        moved = role_behind_losses(role, self._named_losses(file))
-        told = (s for s in self.of_file(file) if (file, s.name) not in self._moved)
-        if moved == role or any(series.role == moved for series in told):
+        moved = role_behind_losses(role, self._named_losses.get(file, ()))
+        if moved == role or self._in_roles.get((file, moved)):
             return role
+        if (known := self._series.get((file, key.name))) is not None:
+            self._in_roles[file, known.role].discard(key.name)
         self._moved[file, key.name] = role
+        self._moved_to.setdefault((file, moved), set()).add(key.name)
         return moved
-
-    def _named_losses(self, file: int) -> Iterator[str | None]:
-        """Roles of a file's losses whose names tell on what they were measured."""
-        for (of, name), series in self._series.items():
-            if of == file and series.role in ("train/loss", "val/loss"):
-                yield series.role if self._roles.split_of(name) else None
 
     def _conversion(self, unit: str, target: str) -> float | None:
         if unit == target:
@@ -299,7 +345,7 @@ class Run:
         if not name.endswith(" (progress)"):
             return False
         ends = self._series.get((file, name.removesuffix(" (progress)")))
-        return ends is not None and len(ends) + ends.dropped == len(bar) + bar.dropped
+        return ends is not None and ends.logged == bar.logged
 
     def with_role(self, role: str) -> Iterator[Series]:
         """Metrics that have a role."""

@@ -39,8 +39,10 @@ class Series:
     is_certain: bool = False
     dropped: int = 0
     """Points that were logged and are no longer kept."""
-    dropped_bad: int = 0
-    """How many of those were NaN or infinite."""
+    dropped_nan: int = 0
+    """How many of those were NaN."""
+    dropped_inf: int = 0
+    """How many of those were infinite."""
     layer: str = ""
     """The layer of a model that it measures, where the file says so; its name only looks so."""
     _rows: GrowingColumn[np.int32] = field(default_factory=_rows)
@@ -70,7 +72,7 @@ class Series:
         """False for a lone or constant number with a name we do not know."""
         if self.is_certain:
             return True
-        if len(self._values) + self.dropped < ENOUGH_POINTS:
+        if self.logged < ENOUGH_POINTS:
             return False
         is_named = self.role is not None and not self.role.startswith("axis/")
         if self._low >= self._high:
@@ -96,7 +98,8 @@ class Series:
         mine: npt.NDArray[np.bool_] = kept[rows]
         lost = self.values[~mine]
         self.dropped += len(lost)
-        self.dropped_bad += len(lost) - int(np.isfinite(lost).sum())
+        self.dropped_nan += int(np.isnan(lost).sum())
+        self.dropped_inf += int(np.isinf(lost).sum())
         self._judged = int(mine[: self._judged].sum())
         self._values.keep(mine)
         self._rows = _rows()
@@ -105,6 +108,16 @@ class Series:
     def __len__(self) -> int:
         """Count the points that are kept."""
         return len(self._values)
+
+    @property
+    def logged(self) -> int:
+        """Count the points that were logged, kept or not."""
+        return len(self._values) + self.dropped
+
+    @property
+    def dropped_bad(self) -> int:
+        """Count the dropped points that were NaN or infinite."""
+        return self.dropped_nan + self.dropped_inf
 
     @property
     def values(self) -> Floats:

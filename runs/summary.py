@@ -33,6 +33,9 @@ def number(value: float | None) -> float | int | str | None:
     return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
 
 
+EMPTY_SO_FAR = "the log is empty so far"
+
+
 def describe_run(run: Run, now: float | None = None) -> dict[str, object]:
     """The contract's `run` object."""
     state, reason = run_state(run, now)
@@ -82,9 +85,15 @@ def _file_state(run: Run, file: int, now: float, alive: bool | None) -> tuple[Ru
     source = run.files[file]
     events = [event for owner, event in run.events if owner is source]
     age: float | None = None
+    # Standard input has no size, and was read to its end.
+    size = 0 if source.path == "-" else None
     if not run.is_over:
         with contextlib.suppress(OSError, ValueError):
-            age = max(0.0, now - os.stat(source.path).st_mtime)
+            found = os.stat(source.path)
+            age, size = max(0.0, now - found.st_mtime), found.st_size
+    # One that has bytes which nobody has read yet is not empty.
+    if size == 0 and not source.bytes and not run.is_over:
+        return (RunState.RUNNING if alive else RunState.UNKNOWN), EMPTY_SO_FAR
     return infer_state(
         events,
         age,
@@ -148,8 +157,10 @@ def _describe_file(source: SourceFile) -> dict[str, object]:
         "lines": source.lines,
         "generations": source.generations,
     }
-    if source.note:
-        described["note"] = source.note
+    if source.notice:
+        described["note"] = source.notice
+    if source.coordinates.stride > 1:
+        described["kept"] = f"1 row in {source.coordinates.stride}"
     return described
 
 
@@ -162,18 +173,20 @@ def _describe_series(series: Series, run: Run) -> dict[str, object]:
         "name": series.name,
         "role": series.role,
         "x": axis,
-        "points": len(series),
+        "points": series.logged,
         "first": _point(x, values, 0),
         "last": _point(x, values, len(series) - 1),
         "min": None,
         "max": None,
-        "nan": int(np.isnan(values).sum()),
-        "inf": int(np.isinf(values).sum()),
+        "nan": int(np.isnan(values).sum()) + series.dropped_nan,
+        "inf": int(np.isinf(values).sum()) + series.dropped_inf,
         "unit": series.unit or None,
         "rank": series.rank,
         "file": run.files[series.file].path,
     }
-    if finite.any():
+    if len(values) == 1 and finite[0]:
+        described["min"] = described["max"] = described["first"]
+    elif finite.any():
         described["min"] = _point(x, values, int(np.argmin(np.where(finite, values, np.inf))))
         described["max"] = _point(x, values, int(np.argmax(np.where(finite, values, -np.inf))))
     return described

@@ -17,6 +17,8 @@ from .harvest import Ints
 from .run import Run
 from .series import Series
 
+MOST_COLUMN_BYTES = 96 << 20
+"""Columns of a run that a command without a screen keeps: some millions of points."""
 NEWEST = 4096
 """Rows at the end that are never dropped: where rules look closest."""
 LEAST_NEWEST = 256

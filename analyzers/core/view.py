@@ -82,6 +82,8 @@ _STAND_INS = {
 _BAR = " (progress)"
 _PERCENT = " (%)"
 _MOST_PERCENT = 100.0
+MOST_JUDGED = 8_192
+"""Series that are judged; each takes a fraction of a millisecond, at every verdict."""
 LEAST_TESTS = 3
 """Tests in one training from which on they are its validation."""
 
@@ -114,6 +116,9 @@ class RunView:
         self._series: list[Series] = []
         self.layer_series: list[Series] = []
         """Metrics of single layers, as a probe records them; `recording` puts them in order."""
+        self._measures: list[Curve] | None = None
+        self.is_partial = False
+        """There are so many series that not all of them are judged."""
         self._primary: dict[str, Series | None] = {}
         self._state: tuple[RunState, str] | None = None
         self.moment: float | None = None
@@ -125,9 +130,11 @@ class RunView:
         """Take in what the run has gained since the last time."""
         everything = self.run.series
         # A layer may be called anything: rules that go by names must not meet it.
-        self._series = [series for series in everything if not series.layer]
+        self._series = _most_telling([series for series in everything if not series.layer])
+        self._measures = None
         self.layer_series = [series for series in everything if series.layer]
-        alive = {id(series) for series in everything}
+        self.is_partial = len(self._series) + len(self.layer_series) < len(everything)
+        alive = {id(series) for series in (*self._series, *self.layer_series)}
         self._curves = {key: curve for key, curve in self._curves.items() if key in alive}
         for curve in self._curves.values():
             curve.update()
@@ -212,9 +219,13 @@ class RunView:
 
     def all_curves(self) -> Iterator[Curve]:
         """A curve for each metric that is not an axis."""
-        for series in self._series:
-            if len(series) and not (series.role or "").startswith("axis/"):
-                yield self.curve_of(series)
+        if self._measures is None:
+            self._measures = [
+                self.curve_of(series)
+                for series in self._series
+                if len(series) and not (series.role or "").startswith("axis/")
+            ]
+        return iter(self._measures)
 
     # -- the rest -------------------------------------------------------------------------
 
@@ -269,6 +280,14 @@ class RunView:
     def planned_steps(self) -> float | None:
         """How many steps the run means to make, if it says so."""
         return self.run.totals.get("step") or self.settings.number("max_steps")
+
+
+def _most_telling(series: list[Series]) -> list[Series]:
+    """As many series as are judged, in their order: known ones first, then the longest."""
+    if len(series) <= MOST_JUDGED:
+        return series
+    order = sorted(range(len(series)), key=lambda i: (series[i].role is None, -len(series[i]), i))
+    return [series[i] for i in sorted(order[:MOST_JUDGED])]
 
 
 def preference(series: Series) -> tuple[bool, int, int]:

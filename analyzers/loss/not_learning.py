@@ -321,7 +321,7 @@ class NotLearning:
             if level < 2.0 / known:
                 raw = 0.93
                 evidence.append(measured.evidence(len(measured) - 1))
-        values = len(curve) + curve.series.dropped
+        values = curve.series.logged
         title = (
             f"{curve.name} went from {shape.first:.4g} to {shape.last:.4g} in "
             f"{values:,} values up to {curve.axis_name} {curve.x[-1]:.10g}{says}"

@@ -69,7 +69,7 @@ def _registered(
     named: frozenset[str],
 ) -> Iterator[Artifact]:
     name = f"{called}/{file_name(path, folder)}"
-    form, note = (source.format, source.note) if source is not None else ("", "")
+    form, note = (source.format, source.notice) if source is not None else ("", "")
     lines = source.lines if source is not None and source.format in _COUNTED else None
     real, problem = "", ""
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -15,6 +16,10 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 _INPUT_BYTES = 64 << 10
 _XZ_MEMORY_BYTES = 512 << 20
 """`xz -9` needs 64 MiB; a header that asks for more than this is not a log."""
+MOST_GROWTH = 100
+"""Unpacked bytes per packed byte that are read; logs have 5 to 30, and a bomb has thousands."""
+LEAST_LIMIT = 64 << 20
+"""A small file may unpack to this much, however well it was packed."""
 
 
 class Decoder(Protocol):
@@ -129,6 +134,7 @@ class DecompressedRaw(io.RawIOBase):
         self._ready = memoryview(b"")
         self._is_done = False
         self._delivered = 0
+        self._limit = max(LEAST_LIMIT, MOST_GROWTH * _size(source))
         self.notes: list[str] = []
 
     def readable(self) -> bool:
@@ -139,6 +145,10 @@ class DecompressedRaw(io.RawIOBase):
         """Fill the buffer with the next decoded bytes; 0 at the end, whatever ended it."""
         while not self._ready and not self._is_done:
             self._ready = memoryview(self._decode(len(buffer)))
+        room = self._limit - self._delivered
+        if len(self._ready) > room:
+            self._ready = self._ready[:room]
+            self._stop_at_limit()
         count = min(len(buffer), len(self._ready))
         buffer[:count] = self._ready[:count]
         self._ready = self._ready[count:]
@@ -187,12 +197,29 @@ class DecompressedRaw(io.RawIOBase):
             self.notes.append(f"bytes behind the end of the {self._codec.name} data were left out")
         return False
 
+    def _stop_at_limit(self) -> None:
+        if self._is_done:
+            return
+        self._is_done = True
+        self.notes.append(
+            f"the {self._codec.name} data unpacks to more than {MOST_GROWTH} times its size; only "
+            f"the first {self._limit >> 20:,} MiB were read (to read all of it, unpack it first)"
+        )
+
     def _finish(self, what: str) -> None:
         self._is_done = True
         self.notes.append(
             f"the {self._codec.name} data {what}; "
             f"the {self._delivered:,} bytes before that were read"
         )
+
+
+def _size(file: BinaryIO) -> int:
+    """Bytes of an open file; 0 where it is no file of its own."""
+    try:
+        return os.fstat(file.fileno()).st_size
+    except (OSError, io.UnsupportedOperation):
+        return 0
 
 
 def _is_damage(error: BaseException) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..harvest import Column, ColumnKey, Floats, Harvest, Ints
+from ..limits import MOST_RANKS, LeftOut
 from ..roles import Roles
 from .chunk_view import ChunkView
 from .echoes import forget_echoes
@@ -14,7 +16,7 @@ from .epoch_ends import EpochEnds, Loop
 from .line_group import LineGroup, Mask, Part, Told
 from .reading import Reading
 from .redrawn import outdated
-from .slot_values import PROGRESS, key_of, parts_of
+from .slot_values import PROGRESS, by_rank, key_of, parts_of, ranks_of
 from .stamps import parse_stamps
 from .tables import TableRecord
 from .template import Template
@@ -35,6 +37,7 @@ class Assembly:
         self._chunk = view.chunk
         self._groups: list[LineGroup] = []
         self._totals: dict[str, float] = {}
+        self._left_out: dict[str, int] = {}
         self._epoch_ends = epoch_ends or EpochEnds()
         self.last = last
         """What the last line said; before `build`, that of the chunk before."""
@@ -43,6 +46,9 @@ class Assembly:
 
     def add(self, template: Template, indices: Ints, matrix: Floats) -> None:
         """Lines that were read by a template; `indices` are pieces of the chunk."""
+        indices, matrix = self._of_kept_ranks(template, indices, matrix)
+        if not len(indices):
+            return
         reading = template.reading
         group = LineGroup(indices.astype(np.int64), template=template)
         group.axes = self._axes_of(template, matrix)
@@ -55,14 +61,50 @@ class Assembly:
                 group.axes.setdefault("inner total", total)
                 group.bar = drawn, total
             complete = drawn >= total
-        if reading.stamp:
-            digits = self._view.columns(indices, *reading.stamp_span)
-            group.axes.setdefault("time", parse_stamps(reading.stamp, digits))
+        self._add_stamps(group, reading)
         is_measured = reading.is_measurement
         for number in range(len(reading.slots)):
             is_certain = self._is_certain(reading, number, is_measured)
             group.parts.extend(parts_of(template, number, matrix, complete, is_certain))
         self._groups.append(group)
+
+    def add_variety(
+        self,
+        template: Template,
+        indices: Ints,
+        matrix: Floats,
+        names: Iterable[tuple[Sequence[str], Ints]],
+    ) -> None:
+        """Lines with names of their own; for each set of names, the rows of the matrix."""
+        reading = template.reading
+        group = LineGroup(indices.astype(np.int64), template=template)
+        group.axes = self._axes_of(template, matrix)
+        self._add_stamps(group, reading)
+        is_measured = reading.is_measurement
+        ranks = ranks_of(template, matrix)
+        for spelled, rows in names:
+            for number, name in enumerate(spelled):
+                certain = self._is_certain(reading, number, is_measured)
+                key, values = replace(key_of(reading, number), name=name), matrix[:, number]
+                group.parts += by_rank(Part(key, rows, values, certain), ranks)
+        self._groups.append(group)
+
+    def _of_kept_ranks(
+        self, template: Template, indices: Ints, matrix: Floats
+    ) -> tuple[Ints, Floats]:
+        """The lines without those of ranks beyond the limit, which are counted."""
+        ranks = ranks_of(template, matrix)
+        if ranks is None or not len(ranks) or ranks.max() < MOST_RANKS:
+            return indices, matrix
+        kept = ranks < MOST_RANKS
+        count = len(kept) - int(np.count_nonzero(kept))
+        self._left_out[LeftOut.RANKS] = self._left_out.get(LeftOut.RANKS, 0) + count
+        return indices[kept], matrix[kept]
+
+    def _add_stamps(self, group: LineGroup, reading: Reading) -> None:
+        if reading.stamp:
+            digits = self._view.columns(group.places, *reading.stamp_span)
+            group.axes.setdefault("time", parse_stamps(reading.stamp, digits))
 
     def _axes_of(self, template: Template, matrix: Floats) -> dict[str, Floats]:
         """Coordinates; of two names for one axis the better one wins."""
@@ -163,6 +205,7 @@ class Assembly:
     def build(self, harvest: Harvest) -> None:
         """Fill in rows, axes and columns in file order."""
         harvest.totals.update(self._totals)
+        harvest.left_out.update(self._left_out)
         if not self._groups:
             self.last = None
             return
@@ -184,11 +227,11 @@ class Assembly:
                     harvest.axes[axis] = np.full(len(order), np.nan)
                 harvest.axes[axis][rows] = values
             for key, among, values, certain in group.parts:
-                mask = among
+                chosen = among
                 if group.bar is not None and key in redrawn:
-                    fresh = ~np.isin(group.places, redrawn[key])
-                    mask = fresh if among is None else among & fresh
-                taken = (rows, values) if mask is None else (rows[mask], values[mask])
+                    chosen = np.arange(len(rows)) if among is None else among
+                    chosen = chosen[~np.isin(group.places[chosen], redrawn[key])]
+                taken = (rows, values) if chosen is None else (rows[chosen], values[chosen])
                 merged.setdefault(key, []).append((*taken, certain))
         joined = (_joined(key, parts) for key, parts in merged.items())
         harvest.columns.extend(column for column in joined if len(column.rows))
@@ -233,12 +276,11 @@ def _move(group: LineGroup, places: Ints, split: str) -> None:
     parts = group.parts
     group.parts = []
     for part in parts:
-        among = np.ones(len(is_moved), dtype=bool) if part.mask is None else part.mask
-        if (among & ~is_moved).any():
-            group.parts.append(part._replace(mask=among & ~is_moved))
-        if (among & is_moved).any():
-            key = replace(part.key, split=split)
-            group.parts.append(part._replace(key=key, mask=among & is_moved))
+        stays, moves = part.where(~is_moved), part.where(is_moved)
+        if stays.among is not None and len(stays.among):
+            group.parts.append(stays)
+        if moves.among is not None and len(moves.among):
+            group.parts.append(moves._replace(key=replace(part.key, split=split)))
 
 
 def _joined(key: ColumnKey, parts: list[tuple[Ints, Floats, bool]]) -> Column:

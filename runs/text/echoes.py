@@ -31,7 +31,7 @@ def forget_echoes(
     for group in groups:
         rows = row_of[start : start + len(group.places)]
         start += len(group.places)
-        is_masked = any(part.mask is not None for part in group.parts)
+        is_masked = any(part.among is not None for part in group.parts)
         if group.template is None or is_masked or _PLACES.isdisjoint(group.axes):
             continue
         told = Told(group, lines[rows])
@@ -60,7 +60,4 @@ def _forget_echo(later: Told, earlier: Told) -> None:
     for axis in _PLACES & group.axes.keys():
         echoes &= group.axes[axis] == told.axes[axis][at]
     if echoes.any():
-        group.parts = [
-            part._replace(mask=~echoes if part.mask is None else part.mask & ~echoes)
-            for part in group.parts
-        ]
+        group.parts = [part.where(~echoes) for part in group.parts]

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..harvest import Harvest, Ints
+from ..limits import LeftOut
 from ..roles import Roles, shipped
 from .assembly import Assembly
 from .chunk_view import ChunkView
@@ -86,10 +87,17 @@ class TextReader:
             record.line = chunk.line_of(record.line)
             assembly.add_record(record)
         self._read_tables(chunk, numbers, texts, assembly, final=final)
+        self._note_left_out(harvest)
         self._tables.shift(harvest.lines)
         assembly.build(harvest)
         self._last_told = assembly.last
         return harvest
+
+    def _note_left_out(self, harvest: Harvest) -> None:
+        budget = self._book.budget
+        if count := budget.left_out + self._grids.left_out:
+            harvest.left_out[LeftOut.SHAPES] = count
+            budget.left_out = self._grids.left_out = 0
 
     def forget_open_records(self) -> None:
         """Go on at another place of the file: what was left open there is not continued."""

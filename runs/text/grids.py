@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ..limits import MOST_HEADINGS
 from ..roles import Roles
 from .numbers import NUMBER, parse_number
 from .prefix import read_prefix
@@ -204,6 +205,10 @@ class GridReader:
         """Cells of the line before, if those are words of a header."""
         self._words: list[re.Match[str]] = []
         """Words of the header, where some of its names have several."""
+        self._headings: set[str] = set()
+        """Lines that were headers."""
+        self.left_out = 0
+        """Lines below other headers, once there are too many."""
         self._trials: dict[str, dict[str, tuple[int, float]]] = {}
         """How far each trial was when it was last told."""
 
@@ -211,6 +216,12 @@ class GridReader:
         """Take a header (nothing comes out) or a row (its record does, if it fits)."""
         # Long tables have many rows without any, and to look for names in them takes longest.
         has_words = _LETTER.search(text) is not None
+        if len(self._headings) >= MOST_HEADINGS:
+            if has_words and text not in self._headings:
+                self._header, self._splits, self._above = [], [], []
+            if not self._header and not self._splits and text not in self._headings:
+                self.left_out += 1
+                return None
         above, self._above = self._above, (has_words and heading_cells(text)) or []
         header = header_cells(text, self._roles) if has_words else None
         if above and len(above) == len(self._above):
@@ -221,11 +232,13 @@ class GridReader:
             header = joined if _names_metrics(joined, self._roles) else header
         if header is not None:
             self._header, self._splits = header, []
+            self._headings.add(text)
             has_spaces = any(" " in name for name in header)
             self._words = list(_WORD.finditer(text)) if has_spaces else []
             return None
         if has_words and (splits := split_cells(text, self._roles)) is not None:
             self._header, self._splits = [], splits
+            self._headings.add(text)
             return None
         if not self._header and not self._splits:
             return None

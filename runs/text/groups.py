@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,9 +13,10 @@ from .assembly import Assembly
 from .chunk_view import ChunkView
 from .cleaning import CleanChunk, decode
 from .layouts import Fitting, Layouts, Part, in_order, indices_besides, without
-from .plan import Planner, Shape
+from .plan import Plan, Planner, Shape
 from .plan_book import PlanBook
 from .template import learn
+from .variety import Variety
 
 
 @dataclass(slots=True)
@@ -42,16 +43,15 @@ class GroupReader:
         if skipped.any() or len(numbers) < len(skipped):
             fittings = without(fittings, skipped, len(numbers))
         wanted = np.where(skipped[: len(numbers)], 0, numbers)
-        order = np.argsort(wanted, kind="stable")
-        values, first = np.unique(wanted[order], return_index=True)
-        bounds = [*first.tolist(), len(order)]
-        for number, start, end in zip(values.tolist(), bounds, bounds[1:], strict=False):
+        for number, indices in _by_number(wanted, np.arange(len(wanted))):
             plan = self._book[number]
-            if plan.shape is Shape.TEMPLATE:
+            if plan.variety is not None:
+                self._read_variety(view, plan, plan.variety, indices, assembly)
+            elif plan.shape is Shape.TEMPLATE:
                 fitting = [one for one in fittings if one.layout.plan == number]
-                self._read_group(view, number, order[start:end], assembly, fitting)
+                self._read_group(view, number, indices, assembly, fitting)
             elif plan.shape is Shape.CAREFUL:
-                self._read_carefully(view.chunk, order[start:end], assembly)
+                self._read_carefully(view.chunk, indices, assembly)
 
     def _read_group(
         self,
@@ -91,15 +91,36 @@ class GroupReader:
         """Read lines whose names turned out to differ in their digits."""
         chunk = view.chunk
         self._book.sharp.add(number)
-        numbers = np.full(len(chunk.pieces), -1, dtype=np.int64)
-        numbers[indices] = number
-        self._book.sharpen(chunk, numbers)
-        for exact in np.unique(numbers[indices]).tolist():
-            group = indices[numbers[indices] == exact]
-            if self._book[exact].shape is Shape.TEMPLATE and exact != number:
+        numbers = np.full(int(indices[-1]) + 1, number, dtype=np.int64)
+        self._book.sharpen(chunk, numbers, indices)
+        for exact, group in _by_number(numbers[indices], indices):
+            plan = self._book[exact]
+            if exact == 0:
+                continue  # nothing is wanted of such lines, as in the chunks that follow
+            if plan.variety is not None:
+                self._read_variety(view, plan, plan.variety, group, assembly)
+            elif plan.shape is Shape.TEMPLATE and exact != number:
                 self._read_group(view, exact, group, assembly)
             else:
                 self._read_carefully(chunk, group, assembly)
+
+    def _read_variety(
+        self,
+        view: ChunkView,
+        plan: Plan,
+        variety: Variety,
+        indices: Ints,
+        assembly: Assembly,
+    ) -> None:
+        """Read lines whose names differ in their digits, all at once."""
+        assert plan.template is not None
+        joined = view.join(indices)
+        matrix = plan.template.parse(joined, len(indices))
+        if matrix is None:
+            self._read_carefully(view.chunk, indices, assembly)
+        else:
+            names = variety.names_in(joined.split(b"\n"))
+            assembly.add_variety(plan.template, indices, matrix, names)
 
     def _read_carefully(self, chunk: CleanChunk, indices: Ints, assembly: Assembly) -> None:
         for index in indices.tolist():
@@ -115,3 +136,12 @@ class GroupReader:
                 assembly.add_reading(reading, index, text)
             else:
                 assembly.add(template, one, matrix)
+
+
+def _by_number(numbers: Ints, indices: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each number that occurs, ascending, and the indices that have it."""
+    order = np.argsort(numbers, kind="stable")
+    values, first = np.unique(numbers[order], return_index=True)
+    bounds = [*first.tolist(), len(order)]
+    for number, start, end in zip(values.tolist(), bounds, bounds[1:], strict=False):
+        yield number, indices[order[start:end]]

@@ -15,12 +15,20 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Part(NamedTuple):
-    """Values of one series in some of the rows of a group; all rows if there is no mask."""
+    """Values of one series in some of the rows of a group."""
 
     key: ColumnKey
-    mask: Mask | None
+    among: Ints | None
+    """Numbers of those rows, ascending; None for all. A group may have as many series as rows,
+    so a mask for each would take the square of them."""
     values: Floats
+    """For every row of the group."""
     is_certain: bool
+
+    def where(self, wanted: Mask) -> Part:
+        """The same values, in rows of the group that are wanted alone."""
+        among = np.flatnonzero(wanted) if self.among is None else self.among[wanted[self.among]]
+        return self._replace(among=among)
 
 
 @dataclass(slots=True)

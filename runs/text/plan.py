@@ -32,6 +32,7 @@ from .record_blocks import may_open_record
 from .source_code import may_open_source
 from .tables import is_row, is_rule
 from .template import Template, learn
+from .variety import Variety
 
 _NUMBER_HINT = re.compile(r"\d|\bnan\b|\binf", re.IGNORECASE)
 _PATTERN_REACH = 8192
@@ -71,6 +72,8 @@ class Plan:
     statements_seen: int = 0
     heading: str = ""
     """The split that such lines announce for those below them."""
+    variety: Variety | None = None
+    """What the names in such lines are, if their digits differ from line to line."""
 
     @property
     def is_heard(self) -> bool:

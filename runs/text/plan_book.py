@@ -7,7 +7,6 @@ the first of them tells how to read all the others at C speed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import repeat
@@ -20,9 +19,10 @@ from .cleaning import CleanChunk
 from .families import Families
 from .layouts import Fitting
 from .plan import Plan, Planner, Shape
+from .shape_budget import ShapeBudget
+from .variety import Variety, split_digits, without_values
 
 _IGNORED = b"0123456789.+-eE \t=>#\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x81\x94\x95\x9a"
-_VALUE_DIGITS = re.compile(rb"(?<![A-Za-z_@])(?<![A-Za-z_]-)[-+]?\b\d[\d.,]*(?:[eE][-+]?\d+)?")
 _UNKNOWN = -1
 _TABLE = 1
 """Number of the plan that all table lines share."""
@@ -44,6 +44,9 @@ class PlanBook:
         self._is_heading = bytearray(2)
         self.has_tables = False
         self._families = Families()
+        self.budget = ShapeBudget(planner.roles)
+        self._varieties: dict[tuple[int, bytes], tuple[Variety, int]] = {}
+        """Sharp plan and text without digits to what is known of such lines, and their plan."""
         self.sharp: set[int] = set()
         """Plans whose lines differ in digits inside names: told apart line by line."""
         self._below: dict[tuple[int, str], int] = {}
@@ -87,11 +90,13 @@ class PlanBook:
             skeletons = view.join(others).translate(None, _IGNORED).split(b"\n")
             known = map(self._numbers.get, skeletons, repeat(_UNKNOWN))
             numbers[others] = np.fromiter(known, dtype=np.int64, count=len(skeletons))
-            for place in np.flatnonzero(numbers[others] == _UNKNOWN).tolist():
+            unknown = np.flatnonzero(numbers[others] == _UNKNOWN).tolist()
+            self.budget.begin(len(chunk.joined), [skeletons[place] for place in unknown])
+            for place in unknown:
                 index = int(others[place])
                 numbers[index] = self._number(skeletons[place], chunk, index)
         if self.sharp:
-            self.sharpen(chunk, numbers)
+            self.sharpen(chunk, numbers, np.flatnonzero(np.isin(numbers, list(self.sharp))))
         return numbers
 
     def _number(self, skeleton: bytes, chunk: CleanChunk, index: int) -> int:
@@ -102,7 +107,10 @@ class PlanBook:
         family = self._families.of(piece)
         if family.is_idle:
             return 0  # not remembered: there may be as many skeletons as lines
+        if not self.budget.allows(skeleton, piece):
+            return 0
         plan = self._planner.plan(piece)
+        self.budget.note(plan)
         family.note(plan)
         if plan.is_idle:
             number = 0
@@ -119,6 +127,8 @@ class PlanBook:
     def forget_shapes(self) -> None:
         """Plan all shapes anew: something was learned about the log as a whole."""
         self._numbers = {b"": _TABLE}
+        self._varieties.clear()
+        self.budget.renew()
 
     def _add(self, plan: Plan) -> int:
         self._plans.append(plan)
@@ -127,11 +137,26 @@ class PlanBook:
         self._is_heading.append(bool(plan.heading))
         return len(self._plans) - 1
 
-    def sharpen(self, chunk: CleanChunk, numbers: Ints) -> None:
-        """Replace the number of a shape with varying names by that of its exact shape."""
-        for index in np.flatnonzero(np.isin(numbers, list(self.sharp))).tolist():
-            exact = b"\n" + _VALUE_DIGITS.sub(b"", chunk.pieces[index])
-            numbers[index] = self._number(exact, chunk, index)
+    def sharpen(self, chunk: CleanChunk, numbers: Ints, indices: Ints) -> None:
+        """Replace the numbers of shapes with varying names by those of the lines' exact shapes."""
+        for index in indices.tolist():
+            exact = without_values(chunk.pieces[index])
+            known = self._numbers.get(b"\n" + exact)
+            if known is None:
+                known = self._exact_number(int(numbers[index]), exact, chunk, index)
+            numbers[index] = known
+
+    def _exact_number(self, sharp: int, exact: bytes, chunk: CleanChunk, index: int) -> int:
+        """The number for lines with these very names, or for all that differ in digits alone."""
+        general, digits = split_digits(exact)
+        variety, number = self._varieties.get((sharp, general)) or (Variety(), 0)
+        if number:
+            return number
+        own = self._number(b"\n" + exact, chunk, index)
+        plan = variety.learn(digits, self._plans[own])
+        number = 0 if plan is None else self._add(replace(plan, variety=variety))
+        self._varieties[sharp, general] = variety, number
+        return own
 
     def number_below(self, number: int, split: str) -> int:
         """The number of the plan for lines of a plan below a heading."""

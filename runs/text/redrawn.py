@@ -24,7 +24,7 @@ def outdated(
     shown: dict[ColumnKey, list[Ints]] = {}
     for group in groups:
         for part in group.parts if group.bar is not None else ():
-            places = group.places if part.mask is None else group.places[part.mask]
+            places = group.places if part.among is None else group.places[part.among]
             shown.setdefault(part.key, []).append(places)
     found: dict[ColumnKey, Ints] = {}
     for key, parts in shown.items():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mltd.runs import live as live_module
 from mltd.runs.discovery import Purpose, RunFile, RunFiles, discover
 from mltd.runs.live import LiveRun, follow
 from mltd.runs.run import Run
@@ -184,3 +185,18 @@ def test_a_log_that_was_cut_while_its_writer_went_on_is_read_behind_the_hole(
     assert loss.axis("step")[-1] == 519
     assert not live.is_given_up(log)
     live.close()
+
+
+def test_the_columns_of_a_followed_run_are_bounded(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = 1 << 20
+    monkeypatch.setattr(live_module, "MOST_COLUMN_BYTES", bound)
+    run = live_run(log)
+    for start in range(2, 100_002, 20_000):
+        append(log, "".join(f"step {n} loss 2.5\n" for n in range(start, start + 20_000)))
+        run.read()
+        assert run.loaded.run.allocated <= bound
+    (loss,) = run.loaded.run.series
+    assert loss.logged == 100_002
+    run.close()

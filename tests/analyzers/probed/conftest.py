@@ -15,9 +15,6 @@ from mltd.runs.discovery import discover
 from mltd.runs.ingest import load
 from mltd.runs.run import Run
 
-from . import faults, healthy
-from .trained import train
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -42,6 +39,10 @@ Judge = Callable[..., Judged]
 @pytest.fixture(scope="session")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
     """Train what has this name, or take what was trained; `alone` is without its log."""
+    # They import torch, and this module is imported wherever tests of this folder are looked for.
+    from . import faults, healthy
+    from .trained import train
+
     folders: dict[str, Path] = {}
     known: dict[tuple[str, bool], Judged] = {}
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mltd.runs.errors import InputError
-from mltd.runs.sources import inputs
+from mltd.runs.sources import decompression, inputs
 from mltd.runs.sources.inputs import check_usable, open_bytes
 
 TEXT = b"".join(b"step %d loss %.3f\n" % (step, 9 / (step + 1)) for step in range(20_000))
@@ -123,6 +123,31 @@ def test_a_highly_compressed_file_does_not_fill_memory(path: Path) -> None:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 2_000_000
+
+
+@pytest.mark.parametrize("name", COMPRESS)
+def test_what_unpacks_to_far_more_than_a_log_would_is_read_up_to_a_limit(
+    path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decompression, "LEAST_LIMIT", 1 << 20)
+    bomb = b"step 1 loss 2.5\n" * 200_000
+    path.write_bytes(COMPRESS[name](bomb))
+    limit = max(1 << 20, decompression.MOST_GROWTH * path.stat().st_size)
+    data, notes, _ = read(path)
+    assert data == bomb[:limit]
+    assert limit < len(bomb)
+    assert len(notes) == 1
+    assert "unpacks to more than 100 times its size" in notes[0]
+
+
+@pytest.mark.parametrize("name", COMPRESS)
+def test_a_file_that_ends_at_the_limit_is_whole(
+    path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decompression, "LEAST_LIMIT", 1 << 20)
+    monkeypatch.setattr(decompression, "MOST_GROWTH", 0)
+    path.write_bytes(COMPRESS[name](b"x" * (1 << 20)))
+    assert read(path)[:2] == (b"x" * (1 << 20), [])
 
 
 def test_missing_zstandard_says_what_to_install(

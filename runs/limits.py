@@ -1,0 +1,56 @@
+"""How much of an unusual log is kept, so that none takes minutes or gigabytes to read.
+
+No log of a training that is known comes near any of these. What is left out is counted, and a
+notice beside the file says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+MOST_SERIES = 32_768
+"""Series of one file; those that come first are kept. Mixtures of experts have some thousands."""
+KNOWN_SERIES = 1_024
+"""Further series of a file whose names are known to measure something, such as `val_loss`."""
+MOST_RANKS = 16_384
+"""Ranks whose metrics are kept, from 0 on."""
+MOST_IDLE_SHAPES = 1_000
+"""Shapes of line without metrics or events, after which a new shape must look like it has some."""
+MOST_SHAPES = 8_000
+"""Shapes of line, after which a new one is learned if it comes back or tells of a failure."""
+MOST_FAILURE_SHAPES = 1_000
+"""Further shapes of line that may tell of failures."""
+MOST_HEADINGS = 4_096
+"""Different headers of printed tables; rows below further ones are left out."""
+BYTES_PER_SHAPE = 8_192
+"""For so many bytes of the log, each of the limits on shapes grows by one."""
+
+
+class LeftOut(StrEnum):
+    """Things that are left out of a log beyond a limit."""
+
+    SHAPES = "shapes"
+    """Lines that were not read closely."""
+    RANKS = "ranks"
+    """Lines of high ranks."""
+    SERIES = "series"
+    """Values whose names came too late."""
+
+
+_SENTENCES = {
+    LeftOut.SHAPES: "unusually many kinds of lines: {count:,} lines were searched only for errors"
+    " and for metrics with known names",
+    LeftOut.RANKS: f"metrics of ranks above {MOST_RANKS - 1:,} were left out ({{count:,}} lines)",
+    LeftOut.SERIES: f"only the first {MOST_SERIES:,} metric names were kept"
+    " ({count:,} values of others were left out)",
+}
+
+
+def describe_left_out(counts: Mapping[str, int]) -> list[str]:
+    """A sentence for each limit that was reached."""
+    return [
+        sentence.format(count=counts[kind])
+        for kind, sentence in _SENTENCES.items()
+        if counts.get(kind)
+    ]
