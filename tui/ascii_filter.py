@@ -10,11 +10,14 @@ that toasts, footer and command palette are included:
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
+from typing import Any
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual.app import App
 from textual.color import Color
 from textual.filter import LineFilter
 
@@ -61,6 +64,11 @@ _PLAIN = {
     "╲": "\\",
 }
 _TABLE = {glyph: plain for glyphs, plain in _PLAIN.items() for glyph in glyphs}
+_KEYS = {
+    "↑": "up", "↓": "down", "←": "left", "→": "right", "⏎": "enter", "⌫": "backspace"
+}  # fmt: skip
+"""Keys by the glyphs that Textual writes them with: one ASCII character would be another key."""
+_GLYPHS = re.compile(r"[^\x00-\x7f]+")
 _BRAILLE = range(0x2800, 0x2900)
 _BOXES = range(0x2500, 0x2580)
 _DOT_ROWS = (0x09, 0x12, 0x24, 0xC0)
@@ -79,6 +87,18 @@ class AsciiFilter(LineFilter):
             else Segment(to_ascii(segment.text), segment.style)
             for segment in segments
         ]
+
+
+def key_in_ascii(sign: str) -> str:
+    """A key as the footer and the help write it, in ASCII, and unlike that of any other key."""
+    return _GLYPHS.sub(
+        lambda run: "/".join(_KEYS.get(glyph, f"U+{ord(glyph):04X}") for glyph in run[0]), sign
+    )
+
+
+def key_sign(app: App[Any], sign: str) -> str:
+    """A key as this app writes it."""
+    return key_in_ascii(sign) if app.has_class("ascii") else sign
 
 
 @lru_cache(maxsize=4096)

@@ -47,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     kind.add_argument("--csv", action="store_const", const="csv", dest="kind")
     kind.add_argument("--parquet", action="store_const", const="parquet", dest="kind")
     export.add_argument("-o", "--output", metavar="FILE")
+    export.add_argument("--force", action="store_true", help="overwrite a file that is there")
     export.add_argument("--wide", action="store_true", help="one row per record, not per value")
     export.set_defaults(kind="csv")
     explain = commands.add_parser("explain", help="what a finding or root cause means")
@@ -132,16 +133,43 @@ def _add_screen_options(command: argparse.ArgumentParser) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 fine, 1 something found, 2 unusable input."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] not in (*COMMANDS, "-h", "--help", "--version"):
-        arguments.insert(0, "open")
     try:
-        return _run(build_parser().parse_args(arguments))
+        try:
+            return _run(_parse(arguments))
+        finally:
+            # Here, where a closed pipe is expected, and not when the interpreter ends.
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output went away; nothing is wrong, and nothing can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output went away, as `head` does: quietly done, like ripgrep and ruff.
+        _discard_output()
         return 0
+
+
+def _discard_output() -> None:
+    """Send what is still buffered to nowhere, or the interpreter would fail to write it again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    """The options; what is not understood ends with the usage of the command that was meant."""
+    from .command_names import check_first_word, explain_unknown
+
+    if not arguments or arguments[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        check_first_word(arguments, COMMANDS)
+        arguments.insert(0, "open")
+    parser = build_parser()
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        explain_unknown(parser, options, unknown)
+    return options
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -177,6 +205,7 @@ def _run_headless(options: argparse.Namespace) -> int:
     except (OSError, UnicodeError) as problem:
         # A disk that is full, a name that is no text: a sentence, too.
         complain(MltdError(f"{options.command} did not come to its end: {problem}"))
+        _discard_output()
         return UNUSABLE
 
 
@@ -217,12 +246,16 @@ def _carry_out(options: argparse.Namespace) -> int:
 
     match options.command:
         case "demo":
-            return headless.demo()
+            return headless.demo(options.names)
         case "explain":
             return headless.explain(options.id, as_markdown=options.markdown)
         case "export":
             return headless.export(
-                options.what, kind=options.kind, output=options.output, wide=options.wide
+                options.what,
+                kind=options.kind,
+                output=options.output,
+                wide=options.wide,
+                force=options.force,
             )
         case "open":
             return headless.check(_named(options), as_json=False)

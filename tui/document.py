@@ -18,7 +18,7 @@ def document(run: Run, seconds: float, diagnosis: Diagnosis) -> dict[str, object
     from mltd.analyzers.describing import describe_diagnosis
 
     described = describe_diagnosis(diagnosis)
-    return {
+    content: dict[str, object] = {
         "schema": SCHEMA,
         "status": described.pop("status"),
         "run": describe_run(run),
@@ -26,3 +26,7 @@ def document(run: Run, seconds: float, diagnosis: Diagnosis) -> dict[str, object
         "analysis_artifacts": {"report": None, "loss_plot": None, "gradient_analysis": None},
         "seconds": round(seconds, 3),
     }
+    notices = [f"{source.path}: {source.notice}" for source in run.files if source.notice]
+    if notices or diagnosis.problems:
+        content["notices"] = [*notices, *diagnosis.problems]
+    return content

@@ -8,8 +8,8 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from mltd.runs.discovery import RunFiles, discover, explore
@@ -17,6 +17,7 @@ from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, bring_here, load, read_stream
 from mltd.runs.run import Run
 from mltd.runs.schedulers.attaching import attach, refused_runs
+from mltd.runs.thinning import MOST_COLUMN_BYTES
 
 from .complaint import UNUSABLE, complain
 from .document import document
@@ -26,7 +27,7 @@ from .plain_text import WIDE, render_run
 
 if TYPE_CHECKING:
     from mltd.analyzers.core.finding import Finding
-    from mltd.analyzers.diagnosis import Diagnosis
+    from mltd.analyzers.diagnosis import Diagnosis, Diagnostician
     from mltd.runs.live import LiveRun
 
 ALARM = 1
@@ -34,6 +35,8 @@ ALARM = 1
 _UPDATES_PER_SECOND = 4.0
 _ASK_AGAIN = 30.0
 """Seconds after which the scheduler may have something new to say."""
+_LEAST_SHARE = 4 << 20
+"""Bytes of columns that each of very many runs may keep; all are held until they are compared."""
 
 
 def _note(sentence: str) -> None:
@@ -143,22 +146,28 @@ def _load_all(names: list[str]) -> Iterator[tuple[Loaded | MltdError, float]]:
     for name in names:
         if name == "-":
             start = time.perf_counter()
-            run = Run("standard input")
             try:
-                read_stream(run, "-", _standard_input())
-                yield Loaded(run), time.perf_counter() - start
+                yield Loaded(_run_of_standard_input()), time.perf_counter() - start
             except MltdError as problem:
                 yield problem, 0.0
             continue
         found, problems = find_runs([name])
         stuck = [files for problem in problems for files in refused_runs(problem)]
         yield from ((complaint, 0.0) for complaint in problems if not stuck)
+        share = MOST_COLUMN_BYTES // max(1, len(names), len(found))
         for files in (*found, *stuck):
             start = time.perf_counter()
             try:
-                yield load(files), time.perf_counter() - start
+                loaded = load(files, max_column_bytes=max(_LEAST_SHARE, share))
+                yield loaded, time.perf_counter() - start
             except MltdError as problem:
                 yield problem, 0.0
+
+
+def _run_of_standard_input(max_column_bytes: int | None = MOST_COLUMN_BYTES) -> Run:
+    run = Run("standard input")
+    read_stream(run, "-", _standard_input(), max_column_bytes=max_column_bytes)
+    return run
 
 
 def _standard_input() -> Iterator[bytes]:
@@ -211,18 +220,22 @@ class _FollowedRun:
     """A run that grows, diagnosed anew at each update from its new points alone."""
 
     def __init__(self, live: LiveRun) -> None:
-        from mltd.analyzers.diagnosis import Diagnostician
-
         self.live = live
-        self._diagnostician = Diagnostician(live.loaded.run)
+        self._diagnostician: Diagnostician | None = None
+        self._thinnings = 0
         self._before: tuple[Finding, ...] = ()
 
     def show(self, *, as_json: bool) -> tuple[str, ...]:
         """Print the run as it is now, and what is no longer found; the analyzers' problems."""
         from mltd.analyzers.describing import describe_finding
+        from mltd.analyzers.diagnosis import Diagnostician
 
         start = time.perf_counter()
         run = self.live.loaded.run
+        if self._diagnostician is None or run.thinnings != self._thinnings:
+            # It refers to rows by number, and thinning renumbers them.
+            self._thinnings = run.thinnings
+            self._diagnostician = Diagnostician(run)
         diagnosis = self._diagnostician.diagnose()
         withdrawn = withdrawn_alarms(self._before, diagnosis.findings)
         self._before = diagnosis.findings
@@ -252,42 +265,50 @@ def withdrawn_alarms(before: Iterable[Finding], now: Iterable[Finding]) -> list[
     return gone
 
 
-def export(name: str, *, kind: str, output: str | None, wide: bool) -> int:
+def export(name: str, *, kind: str, output: str | None, wide: bool, force: bool) -> int:
     """Write the columns of one run as CSV or Parquet."""
-    from mltd.runs.export import write_csv, write_parquet
+    from mltd.runs.export import check_parquet, write_csv, write_parquet
+    from mltd.sessions.report import check_target
 
-    try:
-        found = discover(name) if name != "-" else []
-        if len(found) > 1:
-            raise InputError(
-                f"{name} holds {len(found)} runs",
-                hint="name one of them: " + ", ".join(str(run.root) for run in found[:3]),
-            )
-        if kind == "parquet" and output is None:
+    from .output_file import write_output
+
+    found = discover(name) if name != "-" else []
+    if len(found) > 1:
+        raise InputError(
+            f"{name} holds {len(found)} runs",
+            hint="name one of them: " + ", ".join(str(run.root) for run in found[:3]),
+        )
+    is_file = output not in (None, "-")
+    if kind == "parquet":
+        check_parquet()
+        if not is_file:
             raise InputError("Parquet is binary", hint="say where to write it: -o FILE")
-        run = load(found[0]).run
-        if kind == "csv":
-            write_csv(run, sys.stdout.buffer if output is None else Path(output), wide=wide)
-        else:
-            assert output is not None
-            write_parquet(run, Path(output), wide=wide)
-    except MltdError as problem:
-        complain(problem)
-        return UNUSABLE
+    if is_file:
+        check_target(str(output), force)
+    every_point = None
+    if found:
+        run = load(found[0], max_column_bytes=every_point).run
+    else:
+        run = _run_of_standard_input(every_point)
+    write = partial(write_parquet if kind == "parquet" else write_csv, run, wide=wide)
+    if is_file:
+        write_output(str(output), write, force=force, evidence=[file.path for file in run.files])
+    else:
+        write(sys.stdout.buffer)
     return 0
 
 
-def demo() -> int:
-    """Print the triage of the bundled recordings, each with the truth about it."""
+def demo(names: Sequence[str] = ()) -> int:
+    """Print the triage of bundled recordings, of all unless some are named, with the truth."""
     from mltd.analyzers.diagnosis import diagnose
 
     from . import recordings
 
+    chosen = [recordings.load(name) for name in dict.fromkeys(names or recordings.names())]
     write_lines(["Recordings of real small trainings, as `mltd-tui check` reads them."])
-    for name in recordings.names():
-        recording = recordings.load(name)
+    for recording in chosen:
         own = {str(file.path) for file in recording.files}
-        (files,) = discover(str(recordings.HERE / name))
+        (files,) = discover(str(recordings.HERE / recording.name))
         kept = [file for file in files.files if file.path in own]
         loaded = load(RunFiles(recording.title, files.root, kept))
         loaded.run.is_over = True

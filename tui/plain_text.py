@@ -118,7 +118,9 @@ def _render(run: Run, diagnosis: Diagnosis | None, *, unicode: bool, columns: in
             subsequent_indent="    ",
         )
     for source in run.files:
-        note = f"  [{printable(source.note)}]" if source.note else ""
+        note = f"  [{printable(source.notice)}]" if source.notice else ""
+        if source.coordinates.stride > 1:
+            note += f"  [1 row in {source.coordinates.stride:,} kept in memory]"
         again = f", {source.generations} generations" if source.generations > 1 else ""
         yield (
             f"  {printable(source.path)}  {source.format}, {source.lines:,} lines, "
@@ -173,7 +175,7 @@ def _render_series(run: Run, *, unicode: bool, columns: int) -> Iterator[str]:
             remark = f" {bad:,}!" if bad else ""
         room = max(LEAST_TREND, min(trend_width, columns - NUMBERS_WIDTH - width - len(remark)))
         yield (
-            f"  {name:<{width}}  {series.role or '-':<12.12} {len(series):>9,}  "
+            f"  {name:<{width}}  {series.role or '-':<12.12} {series.logged:>9,}  "
             f"{short(float(series.values[0])):>9}  {short(float(series.values[-1])):>9}  "
             f"{trend(series, room, unicode=unicode)}{remark}"
         )

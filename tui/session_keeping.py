@@ -7,11 +7,14 @@ import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.message import Message
 
-from mltd.runs.errors import MltdError
+from mltd.runs.errors import InputError, MltdError
+from mltd.runs.name_text import path_of
+from mltd.runs.private_temp import private_temp_folder
 
 from .engine.protocol import News, Open, Reported, ReportRequest
 from .escaping import printable
@@ -168,12 +171,16 @@ class SessionKeepingApp(ExperimentingApp):
 
         def save(folder: object) -> None:
             def work(desk: Desk) -> None:
-                path = desk.save_elsewhere(str(folder))
+                place = str(folder)
+                if place == usual:  # a name that anybody can guess
+                    place = _private_place(name, Path(above))
+                path = desk.save_elsewhere(place)
                 self.notify(printable(str(path)), title="Saved there", timeout=8, markup=False)
 
             self.change(work)
 
-        usual = os.path.join(os.environ.get("TMPDIR") or tempfile.gettempdir(), private_name())
+        above, name = os.environ.get("TMPDIR") or tempfile.gettempdir(), private_name()
+        usual = os.path.join(above, name)
         self.ask(save_elsewhere_form(usual, desk.saving.problem), save)
 
     def _take_over(self) -> None:
@@ -353,7 +360,7 @@ class SessionKeepingApp(ExperimentingApp):
         from .forms.report import look_at_target, report_form
 
         # Runs of earlier days may not be known yet; by the time the form is filled in they are.
-        unknown = [run.location for run in session.runs if self.number_of(run) is None]
+        unknown = [path_of(run.location) for run in session.runs if self.number_of(run) is None]
         if unknown:
             self.bridge.send(Open(tuple(unknown), is_survey=True))
 
@@ -394,3 +401,13 @@ def _neighbourhood(folder: str) -> tuple[str, ...]:
     # Whatever holds homes or whole file systems is no folder of runs.
     is_too_wide = above == here or home == above or home.startswith(above.rstrip("/") + "/")
     return (here,) if is_too_wide else (here, above)
+
+
+def _private_place(name: str, above: Path) -> str:
+    try:
+        return str(private_temp_folder(name, above))
+    except OSError as problem:
+        raise InputError(
+            f"there can be no private folder in {above}: {problem.strerror or problem}",
+            hint="name another folder",
+        ) from None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.app import App
+from textual.binding import Binding
 from textual.driver import Driver
 from textual.filter import LineFilter
 
-from .ascii_filter import AsciiFilter
+from .ascii_filter import AsciiFilter, key_sign
 from .mono_filter import MonoFilter
 from .palette import DEFAULTS
 from .pane import GuardedApp
@@ -55,6 +56,10 @@ class ThemedApp(GuardedApp):
         # Textual's own answer to NO_COLOR is shades of grey, which are colours to a terminal.
         filters = [self._mono_filter] if is_mono else super().get_line_filters()
         return [*filters, self._ascii_filter] if self._ascii_filter.enabled else filters
+
+    def get_key_display(self, binding: Binding) -> str:
+        """A key as the footer and the help write it."""
+        return key_sign(self, super().get_key_display(binding))
 
     def action_next_theme(self) -> None:
         """Change to the next theme that the terminal can show."""

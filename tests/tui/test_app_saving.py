@@ -106,6 +106,28 @@ async def test_what_has_no_file_at_the_end_is_kept_in_a_temporary_one(
 
 
 @piloted
+async def test_a_suggested_folder_that_somebody_else_may_have_prepared_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shared := tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(shared))
+    (target := tmp_path / "elsewhere").mkdir()
+    planted = shared / private_name()
+    planted.symlink_to(target)
+    async with at_a_desk(bad_log(tmp_path)) as (stage, desk):
+        with no_room():
+            desk.retry_after = 3600.0
+            await adopt(stage)
+            quiet(stage)
+        await stage.press("s")
+        await accept(stage)
+        await stage.until(lambda: desk.saving.state == "saved")
+    assert list(target.iterdir()) == []
+    (fresh,) = set(shared.iterdir()) - {planted}
+    assert len(saved(fresh)) == 1
+
+
+@piloted
 async def test_a_session_is_saved_elsewhere_and_goes_on_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

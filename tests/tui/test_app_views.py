@@ -215,3 +215,11 @@ async def test_an_engine_that_is_faster_than_the_screen_harms_nothing(log: Path)
     bridge.is_hasty = True
     async with staged(bridge, log) as stage:
         await stage.shows("critical 3")
+
+
+@piloted
+async def test_an_empty_log_is_not_called_running(own_home: Path) -> None:
+    empty = write_log(own_home / "runs" / "empty.log", [])
+    async with served(empty) as stage:
+        await stage.shows("empty.log", "unknown", "the log is empty so far")
+        assert "running" not in stage.text

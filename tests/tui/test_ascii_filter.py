@@ -13,9 +13,15 @@ from rich.style import Style
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.color import Color
+from textual.dom import DOMNode
 from textual.widgets import Footer, Static
 
-from mltd.tui.ascii_filter import AsciiFilter, to_ascii
+from mltd.tui.app import MltdApp
+from mltd.tui.ascii_filter import AsciiFilter, key_in_ascii, to_ascii
+from mltd.tui.commands import PANES
+from mltd.tui.keymap import bindings_of, keys_of
+from mltd.tui.keys_text import DIALOGS
+from mltd.tui.screens.main import MainScreen
 from mltd.tui.terminal import Terminal
 from mltd.tui.themed import ThemedApp
 from mltd.tui.theming import load_themes
@@ -104,3 +110,29 @@ def test_toasts_footer_and_palette_pass_the_filter() -> None:
 def test_a_terminal_with_unicode_has_no_such_filter() -> None:
     app = Sample(load_themes(), Terminal(is_unicode=True))
     assert not any(isinstance(each, AsciiFilter) for each in app.get_line_filters())
+
+
+def shown_keys() -> dict[str, str]:
+    """Every key that a command or a dialog has, as the footer and the help write it in ASCII."""
+    app = ThemedApp(load_themes(), Terminal(is_unicode=False))
+    kinds: list[type[DOMNode]] = [MainScreen, MltdApp, *(pane for _, pane in PANES)]
+    kinds += [kind for dialog in DIALOGS for kind in dialog.kinds]
+    keys = {key for binding in bindings_of(*kinds) for key in keys_of(binding)}
+    keys |= {"left", "right", "up", "down", "enter", "backspace", "less_than_sign", "v", "é", "ê"}
+    return {key: app.get_key_display(Binding(key, "")) for key in keys}
+
+
+def test_no_two_keys_look_alike_in_ascii() -> None:
+    signs = shown_keys()
+    assert all(sign.isascii() for sign in signs.values())
+    # The filter must find nothing left to change: it would make signs alike again.
+    assert [sign for sign in signs.values() if to_ascii(sign) != sign] == []
+    alike = {key: sign for key, sign in signs.items() if [*signs.values()].count(sign) > 1}
+    assert alike == {}
+
+
+def test_keys_that_dialogs_mention_are_words_in_ascii() -> None:
+    assert key_in_ascii("← →") == "left right"
+    assert key_in_ascii("↑↓") == "up/down"
+    assert key_in_ascii("^⏎") == "^enter"
+    assert key_in_ascii("pgdn") == "pgdn"

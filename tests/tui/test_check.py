@@ -157,7 +157,9 @@ def test_an_empty_file_is_a_run_without_metrics(check: Any, tmp_path: Path) -> N
     outcome = check(tmp_path / "empty.log")
     assert outcome.code == 0
     assert outcome.documents[0]["status"] == "no_metrics"
-    assert outcome.documents[0]["run"]["files"][0]["format"] == "empty"
+    run = outcome.documents[0]["run"]
+    assert run["files"][0]["format"] == "empty"
+    assert (run["state"], run["state_reason"]) == ("unknown", "the log is empty so far")
 
 
 def test_binary_data(check: Any, tmp_path: Path) -> None:

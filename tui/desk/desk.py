@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mltd.analyzers.core.verdict import Diagnosis
+from mltd.runs.private_temp import private_temp_folder
 from mltd.sessions.actions.checks import ObserveChecks
 from mltd.sessions.actions.every import AnyAction
 from mltd.sessions.actions.experiments import RecordResult
@@ -251,7 +251,7 @@ class Desk:
     def _rescue(self) -> str:
         """Keep what has no file in a temporary one, as a last resort."""
         try:
-            path = self.save_elsewhere(os.path.join(tempfile.gettempdir(), private_name()))
+            path = self.save_elsewhere(str(private_temp_folder(private_name())))
         except (OSError, SessionError):
             return "what was done is lost"
         assert self._opened is not None

@@ -16,7 +16,7 @@ from mltd.runs.live import LiveRun
 from mltd.runs.remote.names import is_mirrored
 from mltd.runs.run import Run, SourceFile
 from mltd.runs.sources.pieces import FollowState
-from mltd.runs.summary import interval_of, run_state
+from mltd.runs.summary import EMPTY_SO_FAR, interval_of, run_state
 from mltd.runs.thinning import thin_if_larger
 
 from .pace import Pace
@@ -55,6 +55,8 @@ class FollowedRun:
         """Something was read since the last verdict."""
         self.reports: list[str] = []
         """Sentences that have not been told yet."""
+        self._reported: set[str] = set()
+        """Sentences about verdicts that have been told or are about to be."""
         self._is_awaited = not self._has_arrived()
         """Files on another host are being copied; only their ends are here."""
         self._pending: set[Path] = set() if self._is_awaited else set(self.live.paths)
@@ -211,7 +213,9 @@ class FollowedRun:
         verdict = self._diagnostician.diagnose().for_display()
         is_new = verdict != self.diagnosis
         self.diagnosis = verdict
-        self.reports += [p for p in verdict.problems if p not in self.reports]
+        fresh = [problem for problem in verdict.problems if problem not in self._reported]
+        self._reported.update(fresh)
+        self.reports += fresh
         return is_new
 
     # -- telling --------------------------------------------------------------------------
@@ -228,7 +232,8 @@ class FollowedRun:
         run = self.run
         state, reason = run_state(run, now)
         paths = [str(path) for path in self.live.paths]
-        if not any(source.bytes for source in self._sources()) and not self._is_awaited:
+        is_written = any(source.bytes for source in self._sources())
+        if not is_written and not self._is_awaited and reason != EMPTY_SO_FAR:
             reason = "nothing was logged yet"
         if self._is_awaited and self._preview is None:
             reason = "its log is being copied"
@@ -279,7 +284,7 @@ class FollowedRun:
     ) -> LogFile:
         path = Path(source.path)
         followed = self.live.status_of(path)
-        note = source.note or notes.get(path, "")
+        note = source.notice or notes.get(path, "")
         if followed.state is not FollowState.FOLLOWING and not self._is_awaited:
             note = followed.reason
         if self._remote is not None:

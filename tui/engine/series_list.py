@@ -105,7 +105,7 @@ def _describe(number: int, series: Series, envelopes: Envelopes, is_primary: boo
         role=series.role,
         group=group_of(series),
         axes=_telling_axes(envelope, len(series)),
-        points=len(series) + series.dropped,
+        points=series.logged,
         # Always the same NaN: two lists that say the same are then equal.
         last=math.nan if math.isnan(last) else last,
         low=envelope.low,

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import ModalScreen
 
+from ..ascii_filter import key_sign
 from ..consent_text import Fact, facts, headline
 from ..escaping import printable
 from ..widgets.sent_page import SentPage
@@ -144,7 +145,8 @@ class ConsentScreen(ModalScreen[bool]):
         names = "unmask names" if self._preview.is_redacted else "mask names"
         words = (("v", "text/facts"), ("r", names), ("↑↓", "scroll"))
         parts = [
-            Content.assemble((key, "bold $key"), (f" {what}", "$quiet")) for key, what in words
+            Content.assemble((key_sign(self.app, key), "bold $key"), (f" {what}", "$quiet"))
+            for key, what in words
         ]
         self.query_one("#consent").border_subtitle = Content("  ").join(parts)
 

@@ -16,6 +16,7 @@ from textual.getters import query_one
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ..ascii_filter import key_sign
 from ..escaping import printable
 from ..forms.field import Field, Kind, Values, neutral, tidy
 from ..forms.form import Form, problems_of
@@ -179,7 +180,10 @@ class FormScreen(ModalScreen[dict[str, str] | None]):
         elif isinstance(widget, LineField) and widget.field.suggestions:
             keys.append(("→", "complete"))
         keys += [("tab", "next"), ("esc", "cancel")]
-        parts = [Content.assemble((key, "bold $key"), (f" {does}", "$quiet")) for key, does in keys]
+        parts = [
+            Content.assemble((key_sign(self.app, key), "bold $key"), (f" {does}", "$quiet"))
+            for key, does in keys
+        ]
         return Content("   ").join(parts)
 
     # -- answers ------------------------------------------------------------------------------

@@ -192,6 +192,37 @@ def test_what_has_no_file_at_the_end_goes_to_a_temporary_one(
     assert kept(SessionStore(tmp_path / private_name())) == [["N1"]]
 
 
+@pytest.mark.parametrize("kind", ["link", "open"])
+def test_a_temporary_folder_that_somebody_else_may_have_prepared_gets_nothing(
+    kind: str, store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shared := tmp_path / "tmp").mkdir()
+    shared.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
+    planted, target = shared / private_name(), tmp_path / "elsewhere"
+    target.mkdir(mode=0o700)
+    if kind == "link":
+        planted.symlink_to(target)
+    else:
+        planted.mkdir(mode=0o755)
+    create = SessionStore.create
+
+    def elsewhere(self: SessionStore, title: str) -> object:
+        if self.folder == store.folder:
+            raise StorageError("no room")
+        return create(self, title)
+
+    monkeypatch.setattr(SessionStore, "create", elsewhere)
+    desk = Desk(store)
+    desk.do(NOTE)
+    (said,) = desk.close()
+    assert "a copy of it is in /" in said
+    assert list(planted.iterdir()) == []
+    (fresh,) = set(shared.iterdir()) - {planted}
+    assert fresh.stat().st_mode & 0o777 == 0o700
+    assert kept(SessionStore(fresh)) == [["N1"]]
+
+
 def test_what_cannot_be_kept_anywhere_is_said_to_be_lost(store: SessionStore, full: Any) -> None:
     desk = Desk(store)
     desk.do(NOTE)
