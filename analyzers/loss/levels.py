@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -200,24 +201,58 @@ def goes_on_falling(
     is a share of the level, or half as fast as the whole curve fell by `fall`; `least` is enough
     of the level where the slope is beyond all doubt.
     """
+    trend = trend_since(curve, since)
+    if trend is None or trend.bins < 16 or trend.level == 0:
+        return False
+    enough = min(LEAST_FALL * trend.level, 0.5 * fall * trend.share)
+    if trend.fall < min(enough, least * trend.level):
+        return False
+    # Whoever says that nothing is learned has to prove it: two errors are doubt enough.
+    return trend.fall > (_DOUBT if trend.fall >= enough else _NO_DOUBT) * trend.error
+
+
+class Trend(NamedTuple):
+    """A line through a stretch of a curve."""
+
+    bins: int
+    """Bins of the curve in the stretch."""
+    share: float
+    """Share of the whole curve that the stretch is."""
+    level: float
+    """Absolute value of the median."""
+    fall: float
+    """How far the line falls over the stretch; negative if it rises."""
+    error: float
+    """Standard error of the fall."""
+
+
+def trend_since(curve: Curve, since: float = -np.inf) -> Trend | None:
+    """The line through all points from a step on; the first tenth of the curve never counts."""
     start, _, mean, _, _, counts = curve.bins
     known = (counts > 0) & np.isfinite(mean) & (np.abs(mean) < 1e30)
     known[: len(known) // 10] = False
     values = mean[known & (start >= since)]
     count = len(values)
-    if count < 16:
-        return False
-    level = abs(float(np.median(values)))
+    if count < 4:
+        return None
     x = np.arange(count) - (count - 1) / 2
     slope = float(x @ values) / float(x @ x)
-    enough = min(LEAST_FALL * level, 0.5 * fall * count / max(len(known), 1))
-    won = -slope * count
-    if level == 0 or won < min(enough, least * level):
-        return False
     rest = values - values.mean() - slope * x
     power = float(rest @ rest)
     # Neighbours that hang together are fewer observations than points.
     alike = min(0.9, max(0.0, float(rest[1:] @ rest[:-1]) / power)) if power > 0 else 0.0
     error = np.sqrt(power / (count - 2) / float(x @ x) * (1 + alike) / (1 - alike))
-    # Whoever says that nothing is learned has to prove it: two errors are doubt enough.
-    return -slope > (_DOUBT if won >= enough else _NO_DOUBT) * float(error)
+    level = abs(float(np.median(values)))
+    return Trend(count, count / max(len(known), 1), level, -slope * count, float(error) * count)
+
+
+def is_shown_flat(curve: Curve, since: float, tolerance: float) -> bool:
+    """True if the points from a step on rule out a fall of more than the tolerance.
+
+    That no fall is seen is not enough: under noise, or in a few points, a fall is not seen either.
+    """
+    trend = trend_since(curve, since)
+    if trend is None:
+        return False
+    doubt = _DOUBT if trend.bins >= 16 else 1.5 * _DOUBT
+    return trend.fall + doubt * trend.error <= tolerance

@@ -32,7 +32,14 @@ from ..core.curve import Curve
 from ..core.finding import Basis, Finding, Severity
 from ..core.registry import analyzer
 from ..core.view import RunView
-from .levels import Shape, begins_at_start, goes_on_falling, is_too_coarse, shape_of
+from .levels import (
+    Shape,
+    begins_at_start,
+    goes_on_falling,
+    is_shown_flat,
+    is_too_coarse,
+    shape_of,
+)
 from .outcomes import (
     accuracy,
     binned_fraction,
@@ -48,6 +55,12 @@ from .worthless import all_wrong
 
 _CREEPS = 0.02
 """Share of its level that a loss wins on the way that is called flat, if it does so evenly."""
+
+
+_MOST_FALL = 0.08
+"""Share of its level that a loss may still fall on a stretch that is called flat,"""
+_MOST_SHARE = 0.03
+"""or share of all that it fell."""
 
 
 @analyzer
@@ -90,7 +103,10 @@ class Plateau:
         flat = self._flat_since(shape)
         if flat is None or shape.fall < 0.03 * abs(shape.first):
             return
-        yield self._report(view, curve, shape, flat)
+        is_stuck = shape.first > 0 and self._is_stuck(view, curve, shape, flat)
+        tolerance = max(_MOST_FALL * abs(shape.last), _MOST_SHARE * shape.fall)
+        if is_stuck or is_shown_flat(curve, float(shape.starts[flat]), tolerance):
+            yield self._report(view, curve, shape, flat, is_stuck)
 
     def _flat_since(self, shape: Shape) -> int | None:
         """The first window from which on no window is better than chance allows."""
@@ -190,9 +206,11 @@ class Plateau:
         later = val.y[len(val) // 4 :]
         return bool(abs(later[0] - np.median(later[-2:])) < 0.03 * abs(later[0]))
 
-    def _report(self, view: RunView, curve: Curve, shape: Shape, flat: int) -> Finding:
-        at = int(np.searchsorted(curve.x, self._since(view, curve, float(shape.starts[flat]))))
-        is_stuck = shape.first > 0 and self._is_stuck(view, curve, shape, flat)
+    def _report(
+        self, view: RunView, curve: Curve, shape: Shape, flat: int, is_stuck: bool
+    ) -> Finding:
+        since = self._since(view, curve, float(shape.starts[flat]))
+        at = _first_at_level(curve, int(np.searchsorted(curve.x, since)))
         wrong = all_wrong(view) if is_stuck else None
         driven = overdriven(view) if is_stuck and wrong is None else None
         kind = "stuck" if is_stuck else "converged or at its floor"
@@ -224,3 +242,15 @@ class Plateau:
                 "at_once": float(flat <= self.at_once * len(shape.levels)),
             },
         )
+
+
+def _first_at_level(curve: Curve, start: int) -> int:
+    """The first point of a flat stretch that is as near to its level as the others are.
+
+    A stretch begins with a whole window of points, and the first of them may still be falling.
+    """
+    values = curve.y[start:]
+    level = float(np.nanmedian(values))
+    reach = 4 * 1.4826 * float(np.nanmedian(np.abs(values - level))) + curve.grain
+    near = np.flatnonzero(np.abs(values - level) <= reach)
+    return start + int(near[0]) if len(near) else start

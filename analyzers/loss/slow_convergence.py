@@ -23,6 +23,7 @@ Stays quiet:
     train/loss: 4.6>4.5*20 4.5>4.43*20 4.43>4.38*20 4.38>4.35*20 4.35>4.34*20 ; lr: 4e-4>4e-7*100
     train/loss: 2.30>1.2~0.02*100 1.2>1.0~0.02*500
     train/loss: 2.30>2.20~0.01*20
+    train/loss: 2.09>2.06~0.005*200 2.06>2.01~0.005*100 2.01>1.8~0.005*60
 Try next: ten times the learning rate for 200 steps; the slope should be five times as steep.
 """
 
@@ -70,6 +71,8 @@ class SlowConvergence:
     """Peak rate that hardly any optimizer gets far with."""
     straight: float = 0.55
     """Share of the first half's fall that the second half must add."""
+    accelerating: float = 1.5
+    """A fall at the end that is so many times as fast as on average is getting faster."""
 
     def examine(self, view: RunView) -> Iterator[Finding]:
         """Judge the primary loss."""
@@ -88,6 +91,8 @@ class SlowConvergence:
             return
         if does_well(view, shape.last):
             return  # what is left to be won is little
+        if self._gathers_speed(view, shape):
+            return
         is_long = len(curve) >= self.least_points and shape.gain > self.least_gain
         is_slow = is_long and self._is_slow(shape, shape.levels)
         is_slow = is_slow or self._never_bends(view, curve)
@@ -149,6 +154,28 @@ class SlowConvergence:
         initial = max(0.0, shape.first - start)
         return is_real and falls > 0.75 and second >= self.straight * (first + initial)
 
+    def _gathers_speed(self, view: RunView, shape: Shape) -> bool:
+        """True if the loss falls ever faster, or will: its gradients grow, at an even rate."""
+        rate = view.curve("lr")
+        if rate is not None and rank_correlation(rate.bins[2]) > 0.5:
+            return False  # the rate rises, and takes the loss along
+        # The first values of a healthy curve fall fastest, and hide what the others do.
+        late = shape.levels[len(shape.levels) // 3 :]
+        return self._accelerates(shape.levels) or self._accelerates(late) or _gradients_grow(view)
+
+    def _accelerates(self, levels: Floats) -> bool:
+        """True if a parabola through the levels bends down beyond chance."""
+        if len(levels) < 6:
+            return False
+        x = np.linspace(-1.0, 1.0, len(levels))
+        terms = np.stack([np.ones_like(x), x, x * x], axis=1)
+        found, *_ = np.linalg.lstsq(terms, levels, rcond=None)
+        slope, bend = float(found[1]), float(found[2])
+        rest = levels - terms @ found
+        variance = float(rest @ rest) / (len(levels) - 3)
+        error = float(np.sqrt(variance * np.linalg.inv(terms.T @ terms)[2, 2]))
+        return slope < 0 and bend < -3 * error and slope + 2 * bend < self.accelerating * slope
+
     def _report(self, view: RunView, curve: Curve, shape: Shape) -> Finding:
         share = 100 * shape.gain
         return Finding(
@@ -162,6 +189,18 @@ class SlowConvergence:
             first_step=curve.step(0),
             details={"gain": shape.gain},
         )
+
+
+def _gradients_grow(view: RunView) -> bool:
+    """Gradients that rise steadily over the later two thirds: the loss leaves a flat region."""
+    norm = view.curve("grad_norm")
+    shape = shape_of(norm) if norm is not None else None
+    if shape is None or len(shape.levels) < 12:
+        return False
+    late = shape.levels[len(shape.levels) // 3 :]
+    third = len(late) // 3
+    before, after = float(np.median(late[:third])), float(np.median(late[-third:]))
+    return rank_correlation(late) > 0.8 and after > 1.1 * before
 
 
 def _gets_worse(view: RunView) -> bool:

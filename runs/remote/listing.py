@@ -28,7 +28,7 @@ class FarSide(Protocol):
     def home(self) -> bytes:
         """The home over there, from the root."""
 
-    def ask(self, script: bytes, most: int = MOST_BYTES) -> Sequence[bytes | Mark]:
+    def ask(self, script: bytes, *, most: int = MOST_BYTES) -> Sequence[bytes | Mark]:
         """Run a script over there and give all that it printed, so many bytes at most."""
 
 

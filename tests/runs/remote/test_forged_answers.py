@@ -140,7 +140,8 @@ class ForgedHost:
 def test_no_listing_of_a_host_breaks_a_look_at_it(
     tmp_path_factory: pytest.TempPathFactory, text: bytes, is_packed: bool, clock: bytes
 ) -> None:
-    answer = [Mark((b"packed",)), gzip.compress(text)] if is_packed else [text]
+    packed: list[bytes | Mark] = [Mark((b"packed",)), gzip.compress(text)]
+    answer = packed if is_packed else [text]
     skew = FarHost(ForgedHost([b"/far\n", Mark((b"time", clock))]))
     assert skew.home == b"/far"
     mirror = tmp_path_factory.mktemp("mirror")
