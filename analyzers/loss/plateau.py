@@ -15,6 +15,7 @@ Fires on:
 Stays quiet:
     train/loss: 2.3>0.3~0.01*600
     train/loss: 2.3 1.9 1.7 1.6 1.6
+    train/loss: 3.8>3.3*4 3.3~0.05*16 ; lr: 0>0.0004*20
 Try next: stuck: raise or lower the learning rate threefold for 300 steps, check the output layer;
     converged: stop, or go on with a decayed rate.
 """
@@ -38,6 +39,7 @@ from .levels import (
     goes_on_falling,
     is_shown_flat,
     is_too_coarse,
+    is_warming_up,
     shape_of,
 )
 from .outcomes import (
@@ -92,6 +94,7 @@ class Plateau:
             or curve.is_interleaved
             or not view.facts.is_monotone
             or is_too_coarse(view, curve)
+            or is_warming_up(view, curve)
             or not np.isfinite(curve.y[-1])  # it broke, which is another finding
         ):
             return

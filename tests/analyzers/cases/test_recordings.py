@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mltd.analyzers.diagnosis import Diagnosis, diagnose
@@ -48,3 +50,21 @@ def test_symptoms_and_cause(name: str) -> None:
         return
     assert told.root_causes[0].id in truth
     assert len(told.root_causes[0].fixes) >= 3
+
+
+@pytest.mark.parametrize("name", sorted(SYMPTOMS))
+def test_nothing_is_alarmed_on_the_way_that_is_not_wrong_at_the_end(
+    name: str, tmp_path: Path
+) -> None:
+    lines = list(recordings.load(name).timeline())
+    expected = {finding.id for finding in diagnosis_of(name).findings if finding.is_alarm}
+    for part in range(16):
+        for _, file, text in lines[part * len(lines) // 16 : (part + 1) * len(lines) // 16]:
+            with (tmp_path / file).open("ab") as log:
+                log.write(text)
+        if [path.name for path in tmp_path.iterdir()] == ["config.json"]:
+            continue  # nothing was logged yet
+        for files in discover(str(tmp_path)):
+            told = diagnose(load(files).run).findings
+            alarms = {finding.id: finding.title for finding in told if finding.is_alarm}
+            assert set(alarms) <= expected, (part, alarms)

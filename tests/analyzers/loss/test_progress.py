@@ -120,6 +120,26 @@ def test_a_loss_that_does_not_fall_within_its_noise_is() -> None:
     assert "plateau" in alarms(_noisy(np.full(60, 3.15), 0.2, 6))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loss_that_falls_faster_and_faster_is_not_slow(seed: int) -> None:
+    steps = np.arange(360)
+    loss = _noisy(2.09 - 0.03 * steps / 360 - 0.2 * (steps / 360) ** 5, 0.004, seed)
+    assert "slow_convergence" not in ids(loss)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_noisy_loss_that_still_falls_is_not_flat(seed: int) -> None:
+    loss = 1.8 + 0.9 * np.exp(-np.arange(120) / 60)
+    assert "plateau" not in ids(_noisy(loss, 0.12, seed))
+
+
+def test_a_flat_stretch_does_not_begin_with_values_far_above_its_level() -> None:
+    example = "train/loss: 1.313 0.95 0.78 0.735 " + " ".join(["0.731 0.729"] * 60)
+    plateau = found(example, "plateau")
+    first = float(plateau.evidence[0].quote.partition(" -> ")[0])
+    assert first == pytest.approx(0.73, rel=0.02), plateau
+
+
 def test_a_level_that_is_still_coming_down_was_reached_honestly() -> None:
     loss = np.concatenate([np.linspace(0.67, 0.42, 10), np.linspace(0.41, 0.34, 140)])
     val = " ".join(f"{value:.4g}" for value in 0.43 + 0.07 * np.exp(-np.arange(20)))
