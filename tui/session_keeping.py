@@ -276,7 +276,7 @@ class SessionKeepingApp(ExperimentingApp):
         """Write the report of a session from the list."""
         known = next((desk for desk in self._desks if desk.session.id == event.id), None)
         if known is not None:
-            self._ask_for_report(known.session)
+            self._ask_for_report(known.with_results_so_far())
         elif self._store is not None:
             try:
                 self._ask_for_report(self._store.load(event.id).session)
@@ -354,7 +354,7 @@ class SessionKeepingApp(ExperimentingApp):
         if desk is None:
             self.complain("there is nothing to report yet: the run is still being read")
             return
-        self._ask_for_report(desk.session)
+        self._ask_for_report(desk.with_results_so_far())
 
     def _ask_for_report(self, session: Session) -> None:
         from .forms.report import look_at_target, report_form
