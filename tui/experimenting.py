@@ -224,7 +224,6 @@ class ExperimentingApp(TriagingApp):
                 printable(result.summary),
                 title=f"{name} {result.outcome.value}",
                 severity=severity,  # type: ignore[arg-type]
-                timeout=10,
                 markup=False,
             )
 

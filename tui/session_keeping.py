@@ -175,7 +175,7 @@ class SessionKeepingApp(ExperimentingApp):
                 if place == usual:  # a name that anybody can guess
                     place = _private_place(name, Path(above))
                 path = desk.save_elsewhere(place)
-                self.notify(printable(str(path)), title="Saved there", timeout=8, markup=False)
+                self.notify(printable(str(path)), title="Saved there", markup=False)
 
             self.change(work)
 
@@ -387,9 +387,7 @@ class SessionKeepingApp(ExperimentingApp):
             return
         count = len(news.pictures)
         beside = f"\nand {count} files beside it" if count else ""
-        self.notify(
-            f"{printable(news.path)}{beside}", title="Report written", timeout=10, markup=False
-        )
+        self.notify(f"{printable(news.path)}{beside}", title="Report written", markup=False)
 
 
 def _neighbourhood(folder: str) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ async def test_a_run_that_is_over_and_conclusive_is_recorded_and_moves_the_hypot
         await link(stage, desk)
         await stage.until(lambda: desk.session.experiments[0].status.is_over)
         assert desk.session.experiments[0].status is ExperimentStatus.PASSED
-        assert any("passed" in one.title for one in stage.app._notifications)
+        assert any("passed" in one.title for one in stage.app.notice_board.history)
         hypothesis = desk.session.hypotheses[0]
         assert hypothesis.status is HypothesisStatus.CONFIRMED
         assert hypothesis.confidence.basis == "observation"

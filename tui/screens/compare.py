@@ -19,6 +19,7 @@ from ..engine.curve_protocol import CompareRow, Comparison, Curves
 from ..escaping import printable
 from ..quantities import short_value
 from ..widgets.compare_table import CompareTable, parting_of, place_of, usual_place
+from ..widgets.notice_bar import NoticeBar
 from ..widgets.verdict_banner import VerdictBanner
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class CompareScreen(Screen[None]):
             yield CompareTable(id="compare-table")
             yield Static(id="compare-more", markup=False)
         yield Footer(compact=True, show_command_palette=False)
+        yield NoticeBar()
 
     def on_mount(self) -> None:
         """Show what is known so far."""
