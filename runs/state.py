@@ -23,7 +23,7 @@ _MANY_INTERVALS = 10.0
 """A log that was written this many times its usual interval ago has stalled."""
 _UNKNOWN_SILENCE = 1800.0
 """Seconds of silence that count as a stall when the usual interval is not known."""
-_LONG_AGO = 86_400.0
+LONG_AGO = 86_400.0
 """Seconds after which a silent log is an old file rather than a stalled job."""
 _AFTERMATH = 200
 """Lines: the final evaluation may still be logged after the end was announced."""
@@ -206,7 +206,7 @@ def _judge_silence(
         return state, f"the log ends{shown} without a last word"
     if age <= limit:
         return RunState.RUNNING, f"the log grew {_duration(age)} ago{shown}"
-    if age > max(_LONG_AGO, limit) and not is_alive:
+    if age > max(LONG_AGO, limit) and not is_alive:
         return RunState.UNKNOWN, f"the log ended {_duration(age)} ago{shown} without a last word"
     usual = f", and usually grows every {_duration(interval)}" if interval else ""
     return RunState.STALLED, f"the log has been silent for {_duration(age)}{shown}{usual}"

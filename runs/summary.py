@@ -14,7 +14,7 @@ from .event import Event, EventKind
 from .job_word import is_alive, last_written, speaking_job, with_job
 from .run import Run, SourceFile
 from .series import Series
-from .state import Progress, RunState, combine_states, infer_state
+from .state import LONG_AGO, Progress, RunState, combine_states, infer_state
 
 MAX_DEPTH = 8
 _AT_EXIT = ("wandb ",)
@@ -79,6 +79,23 @@ def run_state(run: Run, now: float | None = None) -> tuple[RunState, str]:
         shown=next(filter(None, progress), ""),
         is_announced=any(event.kind is EventKind.FINISHED for _, event in run.events),
     )
+
+
+def has_ended(run: Run, now: float | None = None) -> bool:
+    """True if no more lines are expected of a run: only then is a verdict on it final.
+
+    A run has ended if its log or its job says so, or if its log does not say how it ended and was
+    not written for a day. One that is silent for less may be stalled, and may go on.
+    """
+    moment = time.time() if now is None else now
+    state, _ = run_state(run, moment)
+    if state is not RunState.UNKNOWN:
+        return state in (RunState.FINISHED, RunState.FAILED)
+    job = speaking_job(run)
+    if job is not None and (job.is_over or job.is_waiting):
+        return job.is_over
+    written = last_written(run)
+    return run.is_over or (written is not None and moment - written > LONG_AGO)
 
 
 def _file_state(run: Run, file: int, now: float, alive: bool | None) -> tuple[RunState, str]:

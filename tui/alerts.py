@@ -27,6 +27,8 @@ class Notice:
     text: str
     run: int
     """The run that it is about, the last one if there are several."""
+    findings: frozenset[tuple[int, str]] = frozenset()
+    """Runs and ids of the findings that it announces."""
 
 
 @dataclass(slots=True)
@@ -34,7 +36,8 @@ class AlertBook:
     """Knows which critical findings were told already; it looks at no clock of its own."""
 
     _told: dict[int, set[str]] = field(default_factory=dict)
-    _waiting: list[tuple[int, str]] = field(default_factory=list)
+    _waiting: list[tuple[int, str, str]] = field(default_factory=list)
+    """Run, id and text of what was not told yet."""
     _last: float = float("-inf")
 
     def judge(
@@ -59,7 +62,8 @@ class AlertBook:
                 continue
             told.add(finding.id)
             if not (is_first or is_catching_up):
-                self._waiting.append((run, f"{printable(finding.title)} ({printable(name)})"))
+                text = f"{printable(finding.title)} ({printable(name)})"
+                self._waiting.append((run, finding.id, text))
         return self.due(now)
 
     def due(self, now: float) -> Notice | None:
@@ -68,12 +72,13 @@ class AlertBook:
             return None
         self._last = now
         run = self._waiting[-1][0]
-        texts = [text for _, text in self._waiting]
+        texts = [text for _, _, text in self._waiting]
+        findings = frozenset((number, name) for number, name, _ in self._waiting)
         self._waiting.clear()
         more = len(texts) - MOST_NAMED
         lines = [*texts[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
         title = "✖ critical" if len(texts) == 1 else f"✖ {len(texts)} critical findings"
-        return Notice(title, "\n".join(lines), run)
+        return Notice(title, "\n".join(lines), run, findings)
 
 
 def signals(notice: Notice, settings: ScreenSettings, terminal: Terminal) -> str:

@@ -73,6 +73,7 @@ class MltdApp(InspectingApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "help", "Help", key_display="?", id="app.help"),
         Binding("ctrl+p", "command_palette", "Commands", id="app.commands", show=False),
+        Binding("M", "notices", "Recent notices (messages)", id="app.notices", show=False),
         Binding("t", "next_theme", "Next theme", id="app.theme", show=False),
         Binding("q", "quit", "Quit", id="app.quit"),
         Binding("ctrl+c", "quit", "", id="app.interrupt", show=False, priority=True),

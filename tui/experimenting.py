@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,6 @@ LOOK_EVERY = 15.0
 """Seconds between two verdicts on an experiment whose run still goes on."""
 FIRST_TICKET = 2_000_000
 """Far from those of the panes and of jumps."""
-OVER = frozenset({"finished", "failed", "stalled"})
 
 
 class ExperimentingApp(TriagingApp):
@@ -123,7 +123,7 @@ class ExperimentingApp(TriagingApp):
             if number is None or experiment.status.value not in ("running", "inconclusive"):
                 continue
             status = self.book.of(number).status
-            # The state too: a run that fell silent is over, though no line came.
+            # The state too: a job may end a run, though no line came.
             seen = (status.state, status.last_line_at) if status is not None else ()
             key = (self.desk.session.id, experiment.id)
             if self._compared_at.get(key) != seen:
@@ -169,34 +169,31 @@ class ExperimentingApp(TriagingApp):
         found = desk.session.experiment(experiment)
         if found is None or not news.verdict:
             return
-        status = self.book.of(news.after).status
-        row = self.book.rows.get(news.after)
-        state = status.state if status is not None else row.state if row is not None else ""
         result = changed(
             BeforeAfter.model_validate_json(news.verdict),
             before=self._label(news.before),
             after=self._label(news.after),
-            is_preliminary=state not in OVER,
         )
         if self.number_of_run(desk, found.run) != news.after:
             return  # another run was linked meanwhile, or none is
+        if found.is_run_over and result.is_preliminary:
+            return  # asked for before the user said that the run is over; the next one is coming
         desk.live[experiment] = result
-        if state in OVER:
+        if not result.is_preliminary:
             self._record_if_new(desk, found, result)
-        self._update_verdict(desk, found, news, result)
+        self._update_verdict(desk, experiment, news, result)
         self.show_desk()
 
-    def _update_verdict(
-        self, desk: Desk, experiment: Experiment, news: Comparison, result: BeforeAfter
-    ) -> None:
+    def _update_verdict(self, desk: Desk, name: str, news: Comparison, result: BeforeAfter) -> None:
         """Show newer numbers on the screen that is open; a verdict that was given stands."""
-        if self._verdict_screen is None:
+        experiment = desk.session.experiment(name)
+        if self._verdict_screen is None or experiment is None:
             return
         ticket, screen = self._verdict_screen
-        if self._tickets[ticket] == (desk, experiment.id):
+        if self._tickets[ticket] == (desk, name):
             screen.set_comparison(news)
             given = experiment.result if experiment.status.is_over else None
-            screen.set_verdict(given or result)
+            screen.set_verdict(given or result, can_record=_can_record(desk, experiment))
 
     def number_of_run(self, desk: Desk, run: str) -> int | None:
         """The engine's number of a run by the id that a session gives it."""
@@ -227,7 +224,6 @@ class ExperimentingApp(TriagingApp):
                 printable(result.summary),
                 title=f"{name} {result.outcome.value}",
                 severity=severity,  # type: ignore[arg-type]
-                timeout=10,
                 markup=False,
             )
 
@@ -272,7 +268,7 @@ class ExperimentingApp(TriagingApp):
             curves,
             verdict=known,
             title=f"{experiment.id}: {experiment.change}",
-            can_record=not experiment.status.is_over and not desk.why_read_only,
+            can_record=_can_record(desk, experiment),
         )
         self._verdict_screen = (ticket, screen)
         self._comparing = screen
@@ -285,13 +281,49 @@ class ExperimentingApp(TriagingApp):
         self.push_screen(screen, closed)
 
     def on_compare_screen_recorded(self) -> None:
-        """The verdict that is shown is to be written down, though the run may go on."""
+        """Record the final verdict that is shown: it was undone, or is inconclusive."""
         if self._verdict_screen is None:
             return
-        desk, experiment = self._tickets[self._verdict_screen[0]]
-        result = desk.live.get(experiment)
-        if result is not None:
-            self.record(desk, experiment, result)
+        desk, name = self._tickets[self._verdict_screen[0]]
+        result = desk.live.get(name)
+        if result is not None and not result.is_preliminary:
+            self.record(desk, name, result)
+            experiment = desk.session.experiment(name)
+            if experiment is not None:
+                can_record = _can_record(desk, experiment)
+                self._verdict_screen[1].set_verdict(result, can_record=can_record)
+
+    # -- the end of a run -----------------------------------------------------------------
+
+    def on_compare_screen_run_ended(self) -> None:
+        """The user says that the run whose verdict is shown is over."""
+        from mltd.sessions.actions.experiments import EndRun
+
+        if self._verdict_screen is None:
+            return
+        desk, name = self._tickets[self._verdict_screen[0]]
+        experiment = desk.session.experiment(name)
+        if desk is self.desk and experiment is not None:
+            self.change(lambda desk: desk.do(EndRun(id=name, run=experiment.run)))
+
+    def change(self, work: Callable[[Desk], object]) -> bool:
+        """Compare again where the change said that a run is over, or took that back."""
+        before = self._ended_runs()
+        is_done = super().change(work)
+        after = self._ended_runs()
+        for name in sorted(before ^ after):
+            if self.compare_experiment(name) is None and name in after:
+                self.complain(f"the verdict on {name} follows when both of its runs can be read")
+        return is_done
+
+    def _ended_runs(self) -> set[str]:
+        """Experiments whose runs are over by the user's word."""
+        experiments = self.desk.session.experiments if self.desk is not None else ()
+        return {experiment.id for experiment in experiments if experiment.is_run_over}
+
+
+def _can_record(desk: Desk, experiment: Experiment) -> bool:
+    return not experiment.status.is_over and not desk.why_read_only
 
 
 def onset_of(session: Session, experiment: Experiment) -> float | None:

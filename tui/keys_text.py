@@ -23,6 +23,7 @@ from .screens.help import HelpScreen
 from .screens.log_filter import LevelChoice, LogFilterScreen
 from .screens.main import MainScreen
 from .screens.metric_picker import MetricPicker
+from .screens.notices import NoticesScreen
 from .screens.run_picker import RunPicker
 from .screens.session_list import SessionListScreen
 from .widgets.compare_table import CompareTable
@@ -57,6 +58,7 @@ DIALOGS = (
     Dialog("what would be sent to Claude", (ConsentScreen, ConsentAnswers)),
     Dialog("sessions", (SessionListScreen, SessionTable)),
     Dialog("help", (HelpScreen,)),
+    Dialog("notices", (NoticesScreen,)),
 )
 
 

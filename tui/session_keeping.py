@@ -175,7 +175,7 @@ class SessionKeepingApp(ExperimentingApp):
                 if place == usual:  # a name that anybody can guess
                     place = _private_place(name, Path(above))
                 path = desk.save_elsewhere(place)
-                self.notify(printable(str(path)), title="Saved there", timeout=8, markup=False)
+                self.notify(printable(str(path)), title="Saved there", markup=False)
 
             self.change(work)
 
@@ -276,7 +276,7 @@ class SessionKeepingApp(ExperimentingApp):
         """Write the report of a session from the list."""
         known = next((desk for desk in self._desks if desk.session.id == event.id), None)
         if known is not None:
-            self._ask_for_report(known.session)
+            self._ask_for_report(known.with_results_so_far())
         elif self._store is not None:
             try:
                 self._ask_for_report(self._store.load(event.id).session)
@@ -354,7 +354,7 @@ class SessionKeepingApp(ExperimentingApp):
         if desk is None:
             self.complain("there is nothing to report yet: the run is still being read")
             return
-        self._ask_for_report(desk.session)
+        self._ask_for_report(desk.with_results_so_far())
 
     def _ask_for_report(self, session: Session) -> None:
         from .forms.report import look_at_target, report_form
@@ -387,9 +387,7 @@ class SessionKeepingApp(ExperimentingApp):
             return
         count = len(news.pictures)
         beside = f"\nand {count} files beside it" if count else ""
-        self.notify(
-            f"{printable(news.path)}{beside}", title="Report written", timeout=10, markup=False
-        )
+        self.notify(f"{printable(news.path)}{beside}", title="Report written", markup=False)
 
 
 def _neighbourhood(folder: str) -> tuple[str, ...]:

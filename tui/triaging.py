@@ -190,7 +190,7 @@ class TriagingApp(PickingApp):
             count = len(desk.session.hypotheses)
             hypotheses = "1 hypothesis" if count == 1 else f"{count} hypotheses"
             said = f"{printable(desk.session.title)}\n{hypotheses}; 6 shows the checklist"
-            self.notify(said, title="Session reopened", timeout=4, markup=False)
+            self.notify(said, title="Session reopened", markup=False)
 
     def open_desk(self, opened: OpenSession | None, title: str = "") -> Desk:
         """A desk for a session that was opened, or for a new draft."""
@@ -264,12 +264,12 @@ class TriagingApp(PickingApp):
                 f"{saving.problem}\nyour work goes on and is tried again; s in the checklist (6) "
             )
             said += "saves it elsewhere"
-            self.notify(said, title="NOT SAVED", severity="error", timeout=20, markup=False)
+            self.notify(said, title="NOT SAVED", severity="error", markup=False)
             if desk.needs_retry:
                 self.set_timer(desk.retry_after, lambda: self._retry(desk))
         if saving.state == "saved" and desk in self._unsaved:
             self._unsaved.discard(desk)
-            self.notify("everything is on disk again", title="Saved", timeout=4, markup=False)
+            self.notify("everything is on disk again", title="Saved", markup=False)
 
     def _retry(self, desk: Desk) -> None:
         if not desk.retry():

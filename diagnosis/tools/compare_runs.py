@@ -34,8 +34,7 @@ class CompareRuns(Arguments):
 def work(bench: Bench, wish: CompareRuns) -> Page:
     """The verdict in a sentence, the metrics, the costs, and the settings that differ."""
     # Here and not above: the statistics take a moment to import.
-    from mltd.analyzers.core.glance import Glance
-    from mltd.runs.state import RunState
+    from mltd.runs.summary import has_ended, run_state
     from mltd.sessions.comparison import wording
     from mltd.sessions.comparison.compare import compare
 
@@ -54,10 +53,12 @@ def work(bench: Bench, wish: CompareRuns) -> Page:
         second,
         names=(before, after),
         at=datetime.now(UTC),
-        is_running=Glance(second).state is RunState.RUNNING,
+        is_running=not has_ended(second),
+        run_state=run_state(second)[0].value,
         at_end=wish.at_end,
     )
-    rows = [Row(f"verdict: {found.outcome.value}: {found.summary}")]
+    hasty = f" ({found.preliminary})" if found.preliminary else ""
+    rows = [Row(f"verdict: {found.outcome.value}{hasty}: {found.summary}")]
     if cost := wording.cost_text(found.cost):
         rows.append(Row(f"cost: {cost}"))
     rows += [Row(wording.sentence(one), "metric ") for one in found.changes[:_MOST_METRICS]]

@@ -10,6 +10,7 @@ from .checks import MarkCheck, ObserveChecks, SetPhase
 from .experiments import (
     CancelExperiment,
     EditExperiment,
+    EndRun,
     LinkRun,
     MoveExperiment,
     PlanExperiment,
@@ -52,6 +53,7 @@ AnyAction = Annotated[
     | CancelExperiment
     | EditExperiment
     | EditHypothesis
+    | EndRun
     | LinkRun
     | MarkCheck
     | MoveExperiment

@@ -8,7 +8,7 @@ from typing import Literal
 from ..errors import Refused
 from ..model.experiment import Experiment, ExperimentStatus
 from ..model.hypothesis import HypothesisStatus
-from ..model.result import BeforeAfter, Outcome
+from ..model.result import BeforeAfter
 from ..model.run_ref import RunRef
 from ..model.session import Session
 from .base import (
@@ -45,6 +45,7 @@ class PlanExperiment(Action):
             self.experiment,
             status=ExperimentStatus.PLANNED,
             run="",
+            is_run_over=False,
             result=None,
             started=None,
             ended=None,
@@ -73,10 +74,9 @@ class EditExperiment(Action):
                 f"{old.id} has started: its change and its criteria stay as they were fixed",
                 hint="plan another experiment",
             )
-        kept = {
-            name: getattr(old, name)
-            for name in ("hypothesis", "status", "run", "result", "created", "started", "ended")
-        }
+        times = ("created", "started", "ended")
+        staying = ("hypothesis", "status", "run", "is_run_over", "result", *times)
+        kept = {name: getattr(old, name) for name in staying}
         return changed(session, experiments=swapped(session.experiments, old, changed(new, **kept)))
 
     def said(self, session: Session) -> str:
@@ -135,6 +135,7 @@ class LinkRun(Action):
             run=self.run,
             status=ExperimentStatus.RUNNING if is_new else old.status,
             started=old.started or at,
+            is_run_over=False if is_new else old.is_run_over,
             result=None if is_new else old.result,
             ended=None if is_new else old.ended,
         )
@@ -147,17 +148,58 @@ class LinkRun(Action):
         return f"{self.id} is run {run.label if run else self.run}"
 
 
+class EndRun(Action):
+    """Say that the run of an experiment is over: its verdict is final from now on."""
+
+    op: Literal["end_run"] = "end_run"
+    id: str
+    run: str
+    """Id of the run that is over; the experiment may be linked with another one later."""
+
+    def apply(self, session: Session, at: datetime) -> Session:
+        """Note it; the verdict itself is another action."""
+        old = experiment_in(session, self.id)
+        if not old.run:
+            raise Refused(f"{self.id} has no run yet", hint="link the run that came out of it")
+        if old.run != self.run:
+            raise Refused(f"{self.id} is linked with {old.run}, not with {self.run}")
+        if old.status.is_over:
+            raise Refused(f"{self.id} is over: it {_ended(old.status)}")
+        if old.is_run_over:
+            raise Refused(f"the run of {self.id} is marked as over already")
+        new = changed(old, is_run_over=True)
+        return changed(session, experiments=swapped(session.experiments, old, new))
+
+    def said(self, session: Session) -> str:
+        """What it does."""
+        run = session.run(self.run)
+        return f"the run of {self.id} is over: {run.label if run else self.run}"
+
+
 class RecordResult(Action):
-    """Record what came out; the verdict moves the hypothesis."""
+    """Record what came out; a final verdict moves the hypothesis."""
 
     op: Literal["record_result"] = "record_result"
     id: str
     result: BeforeAfter
 
     def apply(self, session: Session, at: datetime) -> Session:
-        """Set result and status, and let the hypothesis follow."""
+        """Set result and status, and let the hypothesis follow.
+
+        A preliminary verdict is kept beside the experiment, which goes on, and moves nothing.
+        """
         old = experiment_in(session, self.id)
         hypothesis = hypothesis_in(session, old.hypothesis)
+        if self.result.is_preliminary:
+            new = changed(
+                old,
+                status=ExperimentStatus.RUNNING,
+                result=self.result,
+                started=old.started or at,
+                ended=None,
+            )
+            session = changed(session, experiments=swapped(session.experiments, old, new))
+            return _testing(session, old.hypothesis)
         status = ExperimentStatus(self.result.outcome.value)
         new = changed(old, status=status, result=self.result, started=old.started or at, ended=at)
         moved = judged(hypothesis, new, self.result, at)
@@ -169,7 +211,8 @@ class RecordResult(Action):
 
     def said(self, session: Session) -> str:
         """What it does."""
-        return f"{self.id} {self.result.outcome.value}: {clipped(self.result.summary)}"
+        so_far = " so far" if self.result.is_preliminary else ""
+        return f"{self.id} {self.result.outcome.value}{so_far}: {clipped(self.result.summary)}"
 
 
 class CancelExperiment(Action):
@@ -182,7 +225,7 @@ class CancelExperiment(Action):
     def apply(self, session: Session, at: datetime) -> Session:
         """Cancel it; taken up again it is planned, or running if it has a run."""
         old = experiment_in(session, self.id)
-        if old.result is not None and old.result.outcome is not Outcome.INCONCLUSIVE:
+        if old.status in (ExperimentStatus.PASSED, ExperimentStatus.FAILED):
             raise Refused(f"{self.id} is over: it {_ended(old.status)}")
         status = ExperimentStatus.CANCELLED
         if not self.is_cancelled:

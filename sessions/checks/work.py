@@ -41,8 +41,9 @@ def isolated(session: Session, variable: Variable) -> Look:
     if not tries:
         return lacking(f"no experiment changes the {variable.value} alone: plan one, or waive this")
     last = tries[-1]
-    if last.result is not None and last.result.is_preliminary:
-        return lacking(f"the run of {last.id} still goes on: its verdict is not the last word")
+    is_going = last.status is ExperimentStatus.RUNNING and last.run
+    if is_going or (last.result is not None and last.result.is_preliminary):
+        return lacking(f"the run of {last.id} is not over: its verdict is preliminary")
     if last.status is ExperimentStatus.FAILED:
         return lacking(f"{last.id} failed, but its target is undecided: plan another")
     return lacking(f"{last.id} is {last.status.value}: link its run to get a verdict")

@@ -24,7 +24,7 @@ class Case:
     before: Ending = SOUND
     after: Ending = SOUND
     is_running: bool = False
-    """The run after the change goes on."""
+    """The run after the change may go on."""
     onset: float | None = None
     """Where the incident had shown itself in the run before."""
     at_end: bool = False

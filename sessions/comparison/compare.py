@@ -32,16 +32,18 @@ def compare(
     names: tuple[str, str] = ("before", "after"),
     at: datetime,
     is_running: bool = False,
+    run_state: str = "",
     incident: str = "",
     onset: float | None = None,
     at_end: bool = False,
 ) -> BeforeAfter:
     """The whole comparison.
 
-    `incident` is the metric that the incident shows in, `onset` the step at which it had shown
-    itself, if they are known: no run is cured before it gets there. `at_end` compares what each
-    run ended with instead of the last stretch that both went: a cure that ends a run early, before
-    it overfits, is no other run up to there.
+    `is_running` says that the run after the change may go on, which makes the verdict preliminary;
+    `run_state` is what is known about it. `incident` is the metric that the incident shows in,
+    `onset` the step at which it had shown itself, if they are known: no run is cured before it gets
+    there. `at_end` compares what each run ended with instead of the last stretch that both went: a
+    cure that ends a run early, before it overfits, is no other run up to there.
     """
     result, _ = compare_in_full(
         before,
@@ -50,6 +52,7 @@ def compare(
         names=names,
         at=at,
         is_running=is_running,
+        run_state=run_state,
         incident=incident,
         onset=onset,
         at_end=at_end,
@@ -65,6 +68,7 @@ def compare_in_full(
     names: tuple[str, str] = ("before", "after"),
     at: datetime,
     is_running: bool = False,
+    run_state: str = "",
     incident: str = "",
     onset: float | None = None,
     at_end: bool = False,
@@ -95,6 +99,7 @@ def compare_in_full(
         needed=verdict.needed,
         excludes_success=verdict.excludes_success,
         is_preliminary=is_running,
+        run_state=run_state,
     )
     return result, measured
 

@@ -24,8 +24,7 @@ def summary(verdict: Verdict, case: Case) -> str:
     if case.after.error and not any(case.after.error in part for part in parts):
         parts.append(f"the run after the change failed: {case.after.error}")
     parts += [_also_failed(verdict, deciding), _guards_said(verdict)]
-    told = "; ".join(dict.fromkeys(filter(None, parts)))
-    return f"{told} (the run goes on)" if case.is_running else told
+    return "; ".join(dict.fromkeys(filter(None, parts)))
 
 
 def _also_failed(verdict: Verdict, deciding: Ruled | None) -> str:

@@ -67,6 +67,8 @@ class Experiment(Part):
     """Id of the run before the change; empty: the run of the hypothesis."""
     run: str = ""
     """Id of the run that came out of it."""
+    is_run_over: bool = False
+    """A person said that this run is over, whatever its log shows."""
     result: BeforeAfter | None = None
     rollback: str = ""
     expected_impact: str = ""

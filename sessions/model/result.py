@@ -111,4 +111,20 @@ class BeforeAfter(Part):
     excludes_success: bool = False
     """The whole interval of the target is short of its criterion: more points will not help."""
     is_preliminary: bool = False
-    """The run after the change was still going."""
+    """The run after the change was not known to be over: the verdict moves no hypothesis."""
+    run_state: str = ""
+    """State of that run when it was compared; empty if nobody looked."""
+
+    @property
+    def preliminary(self) -> str:
+        """Why the verdict is not final, in a few words; empty if it is."""
+        if not self.is_preliminary:
+            return ""
+        return f"preliminary: {_NOT_OVER.get(self.run_state, _STILL_GOING)}"
+
+
+_STILL_GOING = "the run is still going"
+_NOT_OVER = {
+    "stalled": "the run has stalled, and may go on",
+    "unknown": "the log does not say whether the run is over",
+}

@@ -113,6 +113,7 @@ def _fix(priority: int, plan: FixPlan) -> dict[str, object]:
         "reversible": plan.reversible,
         "state": plan.state.value,
         "experiment": plan.experiment or None,
+        **({"preliminary": True} if plan.is_preliminary else {}),
         **({"source": plan.source} if plan.source == "claude" else {}),
     }
 

@@ -43,6 +43,8 @@ class FixPlan:
     if_it_fails: str = ""
     rollback: str = ""
     result: str = ""
+    is_preliminary: bool = False
+    """The result is that of a run which was not over."""
     reversible: bool = True
     is_quick: bool = False
     source: str = ""
@@ -100,10 +102,20 @@ def _of_experiment(session: Session, experiment: Experiment) -> Iterator[FixPlan
         verify=experiment.verify or (known.verify if known else ""),
         if_it_fails=experiment.if_it_fails or (known.if_it_fails if known else ""),
         rollback=experiment.rollback,
-        result=experiment.result.summary if experiment.result else "",
+        result=_result(experiment),
+        is_preliminary=experiment.result is not None and experiment.result.is_preliminary,
         reversible=known.reversible if known else True,
         is_quick=known.is_quick if known else False,
     )
+
+
+def _result(experiment: Experiment) -> str:
+    result = experiment.result
+    if result is None:
+        return ""
+    if not result.is_preliminary:
+        return result.summary
+    return f"{result.outcome.value} so far ({result.preliminary}): {result.summary}"
 
 
 def _of_cause(cause: Cause) -> Iterator[FixPlan]:

@@ -127,7 +127,8 @@ def _headline(session: Session) -> str:
         return f"{best.statement}: {sure}{best.confidence}"
     over = [e.result for e in session.experiments if e.result is not None]
     if over:
-        return max(over, key=lambda result: result.at.timestamp()).summary
+        last = max(over, key=lambda result: result.at.timestamp())
+        return f"{last.summary} ({last.preliminary})" if last.preliminary else last.summary
     # How a question to Claude ended says nothing about the run.
     own = [record for record in session.diagnoses if not record.is_claudes]
     return own[-1].status.replace("_", " ") if own else ""

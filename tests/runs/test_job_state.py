@@ -12,7 +12,7 @@ from mltd.runs.ingest import read_stream
 from mltd.runs.run import Run
 from mltd.runs.schedulers.job import Job, JobState
 from mltd.runs.state import RunState
-from mltd.runs.summary import describe_run, run_state
+from mltd.runs.summary import describe_run, has_ended, run_state
 
 NOW = 1_750_000_000.0
 STEPS = "".join(f"step {step}/100 loss 0.{step}\n" for step in range(10, 40))
@@ -22,14 +22,19 @@ def judged(
     folder: Path, state: str, text: str = STEPS, age: float = 60.0, **more: Any
 ) -> tuple[RunState, str]:
     """The state of a run whose log was written some seconds ago."""
+    return run_state(logged(folder, state, text, age, **more), NOW)
+
+
+def logged(folder: Path, state: str, text: str = STEPS, age: float = 60.0, **more: Any) -> Run:
+    """A run whose log was written some seconds ago; an empty state: no job is known."""
     path = folder / "slurm-7.out"
     path.write_text(text)
     os.utime(path, (NOW - age, NOW - age))
     run = Run("7")
     read_stream(run, str(path), iter([path.read_bytes()]))
     known: dict[str, Any] = {"start": NOW - 7200, "asked": NOW - 5, "nodes": "gpu03", **more}
-    run.job = Job(id="7", state=JobState(state), **known)
-    return run_state(run, NOW)
+    run.job = Job(id="7", state=JobState(state), **known) if state else None
+    return run
 
 
 def test_a_job_that_completed_has_finished_whatever_its_log_lacks(tmp_path: Path) -> None:
@@ -135,3 +140,57 @@ def test_a_run_describes_its_job() -> None:
 
 def test_a_log_that_a_living_job_has_not_written_to_yet_is_running(tmp_path: Path) -> None:
     assert judged(tmp_path, "RUNNING", text="") == (RunState.RUNNING, "the log is empty so far")
+
+
+# -- whether more is to come ---------------------------------------------------------------------
+
+DAY = 86_400.0
+CRASH = "Traceback (most recent call last):\nValueError: x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "age", "expected"),
+    [
+        (STEPS, 60.0, False),
+        (STEPS, 2 * 3600.0, False),
+        (STEPS, 0.9 * DAY, False),
+        (STEPS, 1.1 * DAY, True),
+        (STEPS, 300 * DAY, True),
+        (STEPS + "INFO Training completed successfully.\n", 60.0, True),
+        (STEPS + CRASH, 3600.0, True),
+    ],
+    ids=["running", "stalled", "silent", "a day old", "old", "finished", "crashed"],
+)
+def test_a_run_has_ended_if_its_log_says_so_or_is_a_day_old(
+    tmp_path: Path, text: str, age: float, expected: bool
+) -> None:
+    assert has_ended(logged(tmp_path, "", text, age), NOW) is expected
+
+
+@pytest.mark.parametrize(
+    ("state", "age", "expected"),
+    [
+        ("RUNNING", 2 * DAY, False),
+        ("PENDING", 2 * DAY, False),
+        ("CANCELLED", 60.0, True),
+        ("COMPLETED", 60.0, True),
+    ],
+)
+def test_a_job_knows_better_than_a_silent_log(
+    tmp_path: Path, state: str, age: float, expected: bool
+) -> None:
+    known = {"start": NOW - 3 * DAY}
+    assert has_ended(logged(tmp_path, state, STEPS, age, **known), NOW) is expected
+
+
+def test_a_run_that_was_read_to_its_end_has_ended(tmp_path: Path) -> None:
+    run = logged(tmp_path, "", STEPS)
+    run.is_over = True
+    assert has_ended(run, NOW)
+
+
+def test_a_log_that_is_gone_and_never_said_how_it_ended_may_go_on(tmp_path: Path) -> None:
+    run = logged(tmp_path, "", STEPS)
+    (tmp_path / "slurm-7.out").unlink()
+    assert run_state(run, NOW)[0] is RunState.UNKNOWN
+    assert not has_ended(run, NOW)

@@ -203,7 +203,12 @@ def test_a_variable_is_isolated_once_an_experiment_on_it_is_over(variable: Varia
 def test_a_run_that_still_goes_on_isolates_nothing() -> None:
     session = tried(judged_by(Outcome.PASSED).model_copy(update={"is_preliminary": True}))
     assert "isolate_optimiser" not in ticked(session)
-    assert "still goes on" in missing("isolate_optimiser", session, None)
+    assert "its verdict is preliminary" in missing("isolate_optimiser", session, None)
+    linked = an_experiment(
+        variable=Variable.OPTIMISER, status=ExperimentStatus.RUNNING, run="R2", result=None
+    )
+    session = a_session(experiments=(linked,))
+    assert "its verdict is preliminary" in missing("isolate_optimiser", session, None)
 
 
 @pytest.mark.parametrize(

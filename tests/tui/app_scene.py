@@ -193,7 +193,7 @@ class Stage:
     @property
     def notices(self) -> list[str]:
         """What the user was told so far, the newest last."""
-        return [notice.message for notice in self.app._notifications]
+        return [notice.text for notice in self.app.notice_board.history]
 
     async def begin(self) -> None:
         """Furnish the screen, stop the clock, and let the engine speak."""

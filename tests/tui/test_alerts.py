@@ -29,7 +29,7 @@ def watching(run: int = 0) -> AlertBook:
 
 def test_a_new_critical_finding_is_told() -> None:
     notice = watching().judge(0, "a", [finding("nan")], 1.0)
-    assert notice == Notice("✖ critical", "Loss is NaN (a)", 0)
+    assert notice == Notice("✖ critical", "Loss is NaN (a)", 0, frozenset({(0, "nan")}))
 
 
 def test_what_was_there_at_the_start_is_not_news() -> None:
@@ -62,7 +62,8 @@ def test_each_run_has_its_own_findings() -> None:
     book = watching(0)
     book.judge(1, "b", (), 0.0)
     assert book.judge(0, "a", [finding("nan")], 1.0) is not None
-    assert book.judge(1, "b", [finding("nan")], 50.0) == Notice("✖ critical", "Loss is NaN (b)", 1)
+    expected = Notice("✖ critical", "Loss is NaN (b)", 1, frozenset({(1, "nan")}))
+    assert book.judge(1, "b", [finding("nan")], 50.0) == expected
 
 
 def test_notices_come_at_most_every_ten_seconds_and_nothing_is_lost() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 from mltd.sessions.model.experiment import ExperimentStatus
 from mltd.sessions.model.hypothesis import HypothesisStatus
 from mltd.sessions.model.result import Outcome
 from mltd.sessions.model.run_ref import RunPart
+from mltd.sessions.report import Options, build, material_of
 from mltd.tui.desk.desk import Desk
 from mltd.tui.engine.curve_protocol import CompareRequest
 from mltd.tui.engine.protocol import StatusChanged
@@ -71,7 +73,7 @@ async def test_a_run_that_is_over_and_conclusive_is_recorded_and_moves_the_hypot
         await link(stage, desk)
         await stage.until(lambda: desk.session.experiments[0].status.is_over)
         assert desk.session.experiments[0].status is ExperimentStatus.PASSED
-        assert any("passed" in one.title for one in stage.app._notifications)
+        assert any("passed" in one.title for one in stage.app.notice_board.history)
         hypothesis = desk.session.hypotheses[0]
         assert hypothesis.status is HypothesisStatus.CONFIRMED
         assert hypothesis.confidence.basis == "observation"
@@ -111,25 +113,24 @@ async def test_a_run_that_goes_on_is_judged_again_as_it_grows_and_recorded_at_it
         bridge = stage.bridge
         assert isinstance(bridge, Served)
         await plan(stage)
-        with mock.patch("mltd.tui.experimenting.OVER", frozenset({"finished"})):
-            await link(stage, desk)
-            await stage.until(lambda: "E1" in desk.live)
-            first = desk.live["E1"]
-            assert first.is_preliminary
-            assert desk.session.experiments[0].status is ExperimentStatus.RUNNING
-            stage.app.look_at_experiments()
-            asked = compared(stage)
-            stage.app.look_at_experiments()
-            assert compared(stage) == asked
-            with good.open("a") as file:
-                file.write("\n".join([*lines[180:], "INFO Training completed successfully.\n"]))
-            bridge.work(good)
-            await stage.pilot.pause()
-            status = stage.app.book.of(1).status
-            assert status is not None
-            await stage.hear(StatusChanged(status._replace(last_line_at=NOW)))
-            stage.app.look_at_experiments()
-            await stage.until(lambda: desk.session.experiments[0].status.is_over)
+        await link(stage, desk)
+        await stage.until(lambda: "E1" in desk.live)
+        first = desk.live["E1"]
+        assert first.is_preliminary
+        assert desk.session.experiments[0].status is ExperimentStatus.RUNNING
+        stage.app.look_at_experiments()
+        asked = compared(stage)
+        stage.app.look_at_experiments()
+        assert compared(stage) == asked
+        with good.open("a") as file:
+            file.write("\n".join([*lines[180:], "INFO Training completed successfully.\n"]))
+        bridge.work(good)
+        await stage.pilot.pause()
+        status = stage.app.book.of(1).status
+        assert status is not None
+        await stage.hear(StatusChanged(status._replace(last_line_at=NOW)))
+        stage.app.look_at_experiments()
+        await stage.until(lambda: desk.session.experiments[0].status.is_over)
         assert first.changes[0].window == (320.0, 358.0)
         assert desk.live["E1"].changes[0].window == (360.0, 398.0)
         result = desk.session.experiments[0].result
@@ -138,39 +139,114 @@ async def test_a_run_that_goes_on_is_judged_again_as_it_grows_and_recorded_at_it
 
 
 @piloted
-async def test_a_run_that_falls_silent_is_judged_once_more(tmp_path: Path) -> None:
+async def test_a_stalled_run_has_a_preliminary_verdict_until_its_log_is_a_day_old(
+    tmp_path: Path,
+) -> None:
     bad, good = bad_log(tmp_path), good_log(tmp_path, is_over=False)
     async with at_a_desk(bad, good) as (stage, desk):
+        bridge = stage.bridge
+        assert isinstance(bridge, Served)
         await plan(stage)
-        with mock.patch("mltd.tui.experimenting.OVER", frozenset({"stalled"})):
-            await link(stage, desk)
-            await stage.until(lambda: "E1" in desk.live)
+        await link(stage, desk)
+        await stage.until(lambda: "E1" in desk.live)
+        believed = desk.session.hypotheses
+        for hours, state in ((0, "running"), (2, "stalled")):
+            bridge.now = NOW + 3600 * hours
+            bridge.work()
+            await stage.pilot.pause()
             stage.app.look_at_experiments()
-            status = stage.app.book.of(1).status
-            assert status is not None
+            await stage.until(lambda state=state: desk.live["E1"].run_state == state)  # type: ignore[misc]
+            assert desk.live["E1"].outcome is Outcome.PASSED
+            assert desk.live["E1"].is_preliminary
             assert desk.session.experiments[0].result is None
-            await stage.hear(StatusChanged(status._replace(state="stalled")))
-            stage.app.look_at_experiments()
-            await stage.until(lambda: desk.session.experiments[0].result is not None)
+            assert desk.session.hypotheses == believed
+        await stage.shows("the run has stalled, and may go on")
+        bridge.now = NOW + 2 * 86_400
+        bridge.work()
+        await stage.pilot.pause()
+        stage.app.look_at_experiments()
+        await stage.until(lambda: desk.session.experiments[0].result is not None)
+        assert desk.session.hypotheses[0].status is HypothesisStatus.CONFIRMED
 
 
 @piloted
-async def test_a_key_records_what_is_seen_though_the_run_goes_on(tmp_path: Path) -> None:
+async def test_a_key_says_that_the_run_is_over_and_makes_its_verdict_final(tmp_path: Path) -> None:
     bad, good = bad_log(tmp_path), good_log(tmp_path, is_over=False)
     async with at_a_desk(bad, good) as (stage, desk):
         await plan(stage)
-        with mock.patch("mltd.tui.experimenting.OVER", frozenset({"finished"})):
-            await link(stage, desk)
-            await stage.until(lambda: "E1" in desk.live)
-            assert desk.session.experiments[0].result is None
-            await stage.press("v")
-            await stage.until(lambda: isinstance(stage.app.screen, CompareScreen))
-            await stage.shows("Record verdict")
-            await stage.press("v")
+        await link(stage, desk)
+        await stage.until(lambda: "E1" in desk.live)
+        believed = desk.session.hypotheses
+        assert desk.session.experiments[0].result is None
+        await stage.shows("preliminary: the run is still going", "Run is over")
+        for _ in range(2):
+            await stage.press("F")
             await stage.until(lambda: desk.session.experiments[0].result is not None)
-        result = desk.session.experiments[0].result
-        assert result is not None
-        assert result.outcome is Outcome.PASSED
+            assert desk.session.hypotheses[0].status is HypothesisStatus.CONFIRMED
+            assert not desk.live["E1"].is_preliminary
+            await stage.press("u")
+            assert desk.session.hypotheses == believed
+            assert desk.session.experiments[0].is_run_over
+            await stage.press("u")
+            await stage.until(lambda: desk.live["E1"].is_preliminary)
+            assert not desk.session.experiments[0].is_run_over
+            assert desk.session.experiments[0].result is None
+
+
+@piloted
+async def test_before_and_after_offers_to_end_the_run_instead_of_recording(tmp_path: Path) -> None:
+    bad, good = bad_log(tmp_path), good_log(tmp_path, is_over=False)
+    async with at_a_desk(bad, good) as (stage, desk):
+        await plan(stage)
+        await link(stage, desk)
+        await stage.until(lambda: "E1" in desk.live)
+        await stage.press("v")
+        await stage.until(lambda: isinstance(stage.app.screen, CompareScreen))
+        quiet(stage)
+        await stage.shows("✔ passed so far", "preliminary: the run is still going", "Run is over")
+        assert "Record verdict" not in stage.text
+        await stage.press("v")
+        assert desk.session.experiments[0].result is None
+        await stage.press("F")
+        await stage.until(lambda: desk.session.experiments[0].status is ExperimentStatus.PASSED)
+        quiet(stage)
+        await stage.until(lambda: "so far" not in stage.text)
+        assert "Run is over" not in stage.text
+
+
+@piloted
+async def test_a_reopened_session_knows_that_the_run_is_over(tmp_path: Path) -> None:
+    bad, good = bad_log(tmp_path), good_log(tmp_path, is_over=False)
+    async with at_a_desk(bad, good) as (stage, desk):
+        await plan(stage)
+        await link(stage, desk)
+        await stage.until(lambda: "E1" in desk.live)
+        await stage.press("F")
+        await stage.until(lambda: desk.session.experiments[0].status.is_over)
+        await stage.press("u")
+    async with at_a_desk(bad, good) as (stage, desk):
+        assert desk.session.experiments[0].is_run_over
+        assert desk.session.experiments[0].result is None
+        stage.app.compare_experiment("E1")
+        await stage.until(lambda: "E1" in desk.live)
+        assert not desk.live["E1"].is_preliminary
+
+
+@piloted
+async def test_a_report_names_the_verdict_so_far_as_preliminary(tmp_path: Path) -> None:
+    bad, good = bad_log(tmp_path), good_log(tmp_path, is_over=False)
+    async with at_a_desk(bad, good) as (stage, desk):
+        await plan(stage)
+        await link(stage, desk)
+        await stage.until(lambda: "E1" in desk.live)
+        session = desk.with_results_so_far()
+        assert session.hypotheses == desk.session.hypotheses
+    options = Options(at=desk.session.created)
+    told = build(session, material_of(session, {}, {}), options).text
+    assert "**Verdict: passed** (preliminary: the run is still going)." in told
+    told = build(session, material_of(session, {}, {}), replace(options, as_json=True)).text
+    first = json.loads(told)["recommended_fixes"][0]
+    assert (first["experiment"], first["preliminary"]) == ("E1", True)
 
 
 @piloted

@@ -11,6 +11,7 @@ from mltd.tui.engine.protocol import Diagnosed, Open, StatusChanged, Trouble
 from mltd.tui.logfile import log_path
 from mltd.tui.settings import ScreenSettings
 from mltd.tui.terminal import TRUE_COLOUR, Terminal
+from mltd.tui.widgets.notice_bar import NoticeBar
 from tests.tui.app_scene import Served, StandIn, healthy, piloted, served, staged, write_log
 from tests.tui.verdicts import finding, verdict_of
 
@@ -212,3 +213,106 @@ async def test_lines_written_while_the_engine_was_down_are_shown(log: Path) -> N
         for _ in range(20):
             await stage.pilot.pause(0.02)
         assert "written meanwhile" in stage.text
+
+
+# -- where notices are shown ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+def test_a_notice_covers_neither_findings_nor_the_end_of_the_log(
+    log: Path, size: tuple[int, int]
+) -> None:
+    @piloted
+    async def check() -> None:
+        async with served(log, size=size) as stage:
+            await stage.hear(WORSE)
+            await stage.shows("✖ critical: loss is nan [here] (train.log)")
+            bar = stage.main.query_one(NoticeBar).region
+            assert bar.height == 1
+            for pane in (stage.main.findings, stage.main.log_pane):
+                inside = pane.region.shrink(pane.gutter)
+                assert not bar.overlaps(inside)
+            assert not bar.overlaps(stage.main.query_one("#keys").region)
+
+    check()
+
+
+@pytest.mark.parametrize("key", ["question_mark", "ctrl+p"])
+def test_a_notice_waits_until_help_and_dialogs_are_closed(log: Path, key: str) -> None:
+    @piloted
+    async def check() -> None:
+        async with served(log) as stage:
+            await stage.press(key)
+            await stage.until(lambda: not stage.is_main)
+            stage.app.complain("the disk is full")
+            await stage.until(lambda: "the disk is full" in stage.notices)
+            assert "the disk is full" not in stage.text
+            await stage.press("escape")
+            await stage.shows("▲ the disk is full")
+
+    check()
+
+
+@piloted
+async def test_a_small_terminal_says_what_it_needs_and_notices_wait(log: Path) -> None:
+    async with served(log) as stage:
+        stage.app.complain("shown before")
+        await stage.shows("shown before")
+        await stage.pilot.resize_terminal(50, 12)
+        await stage.shows("mltd-tui needs 60x15")
+        stage.app.complain("raised meanwhile")
+        await stage.until(lambda: "raised meanwhile" in stage.notices)
+        assert "shown before" not in stage.text
+        assert "raised meanwhile" not in stage.text
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.shows("raised meanwhile")
+
+
+@piloted
+async def test_a_notice_about_a_finding_goes_when_the_user_looks_at_it(log: Path) -> None:
+    async with served(log) as stage:
+        await stage.hear(WORSE)
+        await stage.shows("✖ critical: loss is nan")
+        await stage.press("3")
+        await stage.until(lambda: "✖ critical: loss is nan" not in stage.text)
+        assert stage.notices == ["loss is nan [here] (train.log)"]
+
+
+@piloted
+async def test_a_finding_that_the_user_looks_at_already_is_not_announced(log: Path) -> None:
+    async with served(log) as stage:
+        await stage.press("3")
+        await stage.hear(WORSE)
+        await stage.until(lambda: stage.notices)
+        assert "critical: loss is nan" not in stage.text
+
+
+@piloted
+async def test_a_long_notice_is_not_cut(log: Path) -> None:
+    words = [f"word{number}" for number in range(40)]
+    async with served(log) as stage:
+        stage.app.complain(" ".join(words))
+        await stage.shows(*words)
+
+
+@piloted
+async def test_a_key_lists_the_notices_in_full_the_newest_first(log: Path) -> None:
+    async with served(log) as stage:
+        stage.app.complain("first [of] all")
+        stage.app.notify("second", title="Copied", markup=False)
+        await stage.shows("Copied: second")
+        await stage.press("M")
+        await stage.shows("Notices", "first [of] all", "Copied: second")
+        text = stage.text
+        assert text.index("Copied: second") < text.index("first [of] all")
+        await stage.press("escape")
+        assert stage.is_main
+
+
+@piloted
+async def test_a_click_takes_notices_away(log: Path) -> None:
+    async with served(log) as stage:
+        stage.app.complain("read this")
+        await stage.shows("read this")
+        await stage.pilot.click(NoticeBar)
+        await stage.until(lambda: "read this" not in stage.text)

@@ -310,8 +310,9 @@ def test_before_and_after_is_a_table_with_intervals_and_a_verdict() -> None:
 
 def test_results_of_a_run_that_goes_on_are_called_preliminary() -> None:
     told = full("experiment", "E3")
-    assert "preliminary: the run goes on" in told
-    assert "◐ so far inconclusive" in told
+    assert "preliminary: the run is still going" in told
+    assert "F says that this run is over" in told
+    assert "◐ inconclusive so far" in told
     assert "14 more points would decide it" in told
 
 

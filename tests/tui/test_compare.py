@@ -45,7 +45,7 @@ def show(
     names: tuple[str, str] = ("old [b]run", "new \x1b[31mrun"),
     **more: Any,
 ) -> list[Message]:
-    host = Host(Static(), CompareScreen.Recorded)
+    host = Host(Static(), CompareScreen.Recorded, CompareScreen.RunEnded)
 
     async def run() -> None:
         screen = CompareScreen(*names, comparison, curves, **more)
@@ -339,7 +339,7 @@ def test_a_verdict_may_come_later_and_can_then_be_recorded() -> None:
     async def check(pilot: Pilot[None], screen: CompareScreen) -> None:
         assert lines_of(screen) == ["E1", "comparing..."]
         await pilot.press("v")
-        screen.set_verdict(given_verdict)
+        screen.set_verdict(given_verdict, can_record=True)
         await pilot.pause()
         assert lines_of(screen)[1].startswith("✔ passed")
         await pilot.press("v")
@@ -359,9 +359,24 @@ def test_what_may_not_be_recorded_is_not() -> None:
 
 def test_a_verdict_on_a_run_that_goes_on_says_so() -> None:
     async def check(pilot: Pilot[None], screen: CompareScreen) -> None:
-        assert lines_of(screen)[0].startswith("✔ passed, so far  ")
+        assert lines_of(screen)[0].startswith("✔ passed so far  ")
+        assert "preliminary: the run is still going" in lines_of(screen)
 
     show(check, None, verdict=verdict().model_copy(update={"is_preliminary": True}))
+
+
+@pytest.mark.parametrize("is_preliminary", [True, False])
+def test_a_preliminary_verdict_is_not_recorded_but_its_run_can_be_ended(
+    is_preliminary: bool,
+) -> None:
+    given = verdict().model_copy(update={"is_preliminary": is_preliminary})
+
+    async def check(pilot: Pilot[None], screen: CompareScreen) -> None:
+        await pilot.press("v", "F")
+
+    heard = show(check, None, verdict=given, title="E1", can_record=True)
+    expected = CompareScreen.RunEnded if is_preliminary else CompareScreen.Recorded
+    assert [type(message) for message in heard] == [expected]
 
 
 def test_the_usual_place_is_that_of_most_metrics() -> None:

@@ -293,15 +293,31 @@ def test_the_small_page_says_what_since_when_and_what_to_try() -> None:
 # -- selection -----------------------------------------------------------------------------
 
 SPIKE, LOST = finding(), finding("nan_loss", severity=Severity.CRITICAL, first_step=30.0)
+WORSE = finding("out_of_memory", severity=Severity.CRITICAL, first_step=20.0)
 
 
-def test_the_selection_stays_with_its_finding_when_others_come() -> None:
+def test_the_worst_finding_is_selected_until_the_user_chooses_one() -> None:
     chosen = Selection()
     chosen.update(0, verdict_of(SPIKE))
-    chosen.update(0, verdict_of(LOST, SPIKE))
-    assert chosen.index == 1
-    assert chosen.finding == SPIKE
+    assert chosen.update(0, verdict_of(LOST, SPIKE))
+    assert chosen.finding == LOST
+    chosen.point_at(1)
+    assert not chosen.update(0, verdict_of(WORSE, LOST, SPIKE))
+    assert (chosen.index, chosen.finding) == (2, SPIKE)
     assert not chosen.notice
+    chosen.follow()
+    assert chosen.finding == WORSE
+    assert chosen.update(0, verdict_of(LOST, SPIKE))
+    assert chosen.finding == LOST
+
+
+def test_the_finding_that_is_read_stays_though_a_worse_one_comes() -> None:
+    chosen = Selection()
+    chosen.update(0, verdict_of(SPIKE))
+    assert not chosen.update(0, verdict_of(LOST, SPIKE), is_held=True)
+    assert chosen.finding == SPIKE
+    assert chosen.update(0, verdict_of(LOST, SPIKE))
+    assert chosen.finding == LOST
 
 
 def test_a_finding_whose_onset_is_seen_more_clearly_is_still_the_same() -> None:
@@ -310,26 +326,25 @@ def test_a_finding_whose_onset_is_seen_more_clearly_is_still_the_same() -> None:
     chosen.point_at(1)
     chosen.update(0, verdict_of(LOST, finding(first_step=18.0)))
     assert chosen.index == 1
-    assert chosen.withdrawn is None
     assert not chosen.notice
 
 
-def test_a_withdrawn_finding_stays_in_view_until_the_user_moves() -> None:
+@pytest.mark.parametrize("is_held", [False, True])
+def test_the_worst_finding_takes_the_place_of_one_that_is_withdrawn(is_held: bool) -> None:
     chosen = Selection()
     chosen.update(0, verdict_of(LOST, SPIKE))
     chosen.point_at(1)
-    chosen.update(0, verdict_of(LOST))
-    assert chosen.finding == SPIKE
-    assert chosen.index is None
+    assert chosen.update(0, verdict_of(WORSE, LOST), is_held=is_held)
+    assert chosen.finding == WORSE
     assert chosen.notice == "withdrawn: loss spike"
-    assert "(withdrawn)" in texts(Page(78, 20, chosen).detail())
     chosen.update(0, verdict_of(LOST, SPIKE))
-    assert chosen.withdrawn is None
-    assert chosen.finding == SPIKE
-    chosen.update(0, verdict_of(LOST))
-    chosen.step_from_withdrawn()
     assert chosen.finding == LOST
-    assert not chosen.notice
+    chosen.update(0, verdict_of())
+    assert chosen.finding is None
+    assert chosen.notice == "withdrawn: NaN loss, loss spike"
+    chosen.update(0, verdict_of(SPIKE))
+    assert chosen.finding == SPIKE
+    assert chosen.notice == "withdrawn: NaN loss"
 
 
 def test_what_vanishes_elsewhere_is_told_without_moving() -> None:
@@ -349,6 +364,10 @@ def test_each_run_has_its_own_selection() -> None:
     assert not chosen.notice
     chosen.update(0, verdict_of(LOST, SPIKE))
     assert chosen.finding == SPIKE
+    chosen.follow()
+    chosen.update(1, verdict_of(LOST))
+    chosen.update(0, verdict_of(LOST, SPIKE))
+    assert chosen.finding == LOST
 
 
 def test_twins_are_told_apart() -> None:

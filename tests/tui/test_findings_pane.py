@@ -191,21 +191,53 @@ def test_the_same_verdict_again_paints_nothing(monkeypatch: pytest.MonkeyPatch) 
     play(flow, WIDE)
 
 
-def test_a_withdrawn_finding_stays_until_the_user_moves() -> None:
+@pytest.mark.parametrize("size", [SMALL, STACKED, WIDE])
+def test_the_detail_leaves_a_withdrawn_finding_for_the_worst_one(size: tuple[int, int]) -> None:
     async def flow(pane: FindingsPane, app: Host, pilot: Pilot[None]) -> None:
-        await pilot.press("j")
+        await pilot.press("j", "enter")
         pane.set_diagnosis(7, verdict_of(LOST, causes=(CAUSE,)))
         await pilot.pause()
-        assert pane.selected == SPIKE
-        assert "withdrawn: loss spike" in text(pane)
-        assert "(withdrawn)" in text(pane)
-        assert view(pane, "list").index is None
-        await pilot.press("j")
         assert pane.selected == LOST
+        assert "withdrawn: loss spike" in text(pane)
+        assert "loss jumped to 9.4" not in text(pane)
+        assert view(pane, "list").index == 0
+        await pilot.press("home")
         assert "withdrawn" not in text(pane)
 
-    app = play(flow, STACKED)
+    app = play(flow, size)
     assert selected(app) == [LOST, SPIKE, LOST]
+
+
+def test_the_detail_follows_the_worst_finding_until_the_user_moves() -> None:
+    worse = finding("out_of_memory", severity=Severity.CRITICAL, first_step=1.0, title="no memory")
+    everything = verdict_of(worse, LOST, SPIKE, causes=(CAUSE,))
+
+    async def flow(pane: FindingsPane, app: Host, pilot: Pilot[None]) -> None:
+        assert pane.selected == SPIKE
+        pane.set_diagnosis(7, BOTH)
+        assert pane.selected == LOST
+        await pilot.press("j")
+        pane.set_diagnosis(7, everything)
+        assert pane.selected == SPIKE
+        pane.set_diagnosis(7, BOTH)
+        await pilot.press("g")
+        assert pane.selected == LOST
+        pane.set_diagnosis(7, everything)
+        assert pane.selected == worse
+        await pilot.press("enter")
+        pane.set_diagnosis(7, BOTH)
+        assert pane.selected == LOST
+        await pilot.press("enter")
+        pane.set_diagnosis(7, everything)
+        assert pane.selected == LOST
+        await pilot.press("left")
+        pane.set_diagnosis(7, BOTH)
+        pane.set_diagnosis(7, everything)
+        assert pane.selected == worse
+        await pilot.pause()
+        assert "no memory" in "\n".join(view(pane, "detail").texts)
+
+    play(flow, STACKED, verdict_of(SPIKE, causes=(CAUSE,)))
 
 
 def test_reading_and_calm_verdicts() -> None:

@@ -128,7 +128,7 @@ def is_same(compare: Compare, size: tuple[int, int], walk: Walk, *names: Path, *
         await stage.until(lambda: app.desk is not None)
         await walk(stage)
         await settled(stage)
-        assert stage.notices == [], "a picture of a failure is no picture"
+        assert stage.app.notice_board.shown == [], "a picture of a failure is no picture"
 
     bridge = Served(Open(tuple(map(str, names))))
     app = make_app(bridge, *names, **more)

@@ -30,6 +30,7 @@ BINDINGS = (
     _wish("w", "waive", "Waive, park, cancel"),
     _wish("L", "link_run", "Link the run of an experiment"),
     _wish("v", "verdict", "Show before and after"),
+    _wish("F", "end_run", "This run is over (finished)"),
     _key("y", "copy", "Copy the command or the text", "copy"),
     _wish("f", "answer", "Answer a question"),
     _wish("n", "note", "Write a note"),

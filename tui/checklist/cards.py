@@ -49,7 +49,8 @@ def hypothesis_cards(
             is_next = pick.row == following
             lines = [_experiment(experiment, result, width, is_next=is_next, is_rich=is_rich)]
             if is_rich and result is not None:
-                so_far = "" if experiment.result is not None else "so far: "
+                so_far = f"preliminary, {result.outcome.value} so far: "
+                so_far = so_far if result.is_preliminary else ""
                 said = so_far + told(result.summary)
                 lines += hang((Span(" " * 9),), said, width, "quiet", most=1)
             yield Block(tuple(lines), pick.row, pick)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _DEFAULT_SUCCESS = "the target metric improves by more than 10%, its interval excluding 0"
 _DEFAULT_GUARD = "no other metric that has a better direction regresses by more than 5%"
+_UNTIL_IT_ENDS = (
+    "the hypothesis keeps its confidence until the run ends; F says that this run is over"
+)
 _OUTCOMES = {
     "passed": ("✔", "severity-fine"),
     "failed": ("✖", "severity-critical"),
@@ -108,12 +111,13 @@ def _result(shown: Shown, experiment: Experiment, width: int) -> Iterator[Block]
     result = shown.result_of(experiment.id)
     if result is None:
         return
-    is_early = experiment.result is None or result.is_preliminary
-    hint = "v shows the curves" if not is_early else "preliminary: the run goes on"
+    hint = result.preliminary or "v shows the curves"
     glyph, meaning = _OUTCOMES[result.outcome.value]
-    word = "so far " if is_early else ""
-    lead: Line = (Span(f"{glyph} {word}{result.outcome.value}  ", meaning),)
+    word = " so far" if result.is_preliminary else ""
+    lead: Line = (Span(f"{glyph} {result.outcome.value}{word}  ", meaning),)
     lines = [*hang(lead, told(result.summary), width)]
+    if result.is_preliminary:
+        lines += paragraphs(_UNTIL_IT_ENDS, width, "quiet")
     if result.needed and not any(change.needed for change in result.changes):
         said = f"{result.needed} more points of the target would decide it"
         lines += paragraphs(said, width, "severity-warning")
@@ -141,7 +145,8 @@ def _runs(shown: Shown, experiment: Experiment, width: int) -> Iterator[Line]:
     if before is not None:
         yield from label("before", f"{before.label}  {before.location}", width, column=6)
     if after is not None:
-        yield from label("after", f"{after.label}  {after.location}", width, column=6)
+        over = "  over, as you said" if experiment.is_run_over else ""
+        yield from label("after", f"{after.label}  {after.location}{over}", width, column=6)
     else:
         said = "none yet: L links the run that came out of it"
         yield from label("after", said, width, "quiet", column=6)

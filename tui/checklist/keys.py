@@ -144,8 +144,12 @@ def _for_experiment(shown: Shown, pick: Pick) -> Iterator[tuple[str, str]]:
     if experiment is None:
         return
     status = experiment.status.value
-    if shown.result_of(pick.id) is not None:
+    result = shown.result_of(pick.id)
+    if result is not None:
         yield "verdict", "Verdict"
+    is_ended = experiment.is_run_over or experiment.status.is_over
+    if experiment.run and not is_ended and (result is None or result.is_preliminary):
+        yield "end_run", "Run is over"
     if not experiment.status.is_over:
         yield "advance", "Start" if status == "planned" else ""
     if status != "cancelled":

@@ -38,7 +38,9 @@ class Shown:
         """What came out of an experiment, or what is seen of it so far."""
         found = self.session.experiment(experiment)
         recorded = found.result if found is not None else None
-        return recorded or self.live.get(experiment)
+        if recorded is not None and not recorded.is_preliminary:
+            return recorded
+        return self.live.get(experiment) or recorded
 
     def _picks(self) -> Iterator[Pick]:
         from mltd.sessions.model.checklist import CHECKS, Phase

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from mltd.analyzers.core.verdict import Diagnosis
 from mltd.runs.private_temp import private_temp_folder
+from mltd.sessions.actions.base import changed, swapped
 from mltd.sessions.actions.checks import ObserveChecks
 from mltd.sessions.actions.every import AnyAction
-from mltd.sessions.actions.experiments import RecordResult
+from mltd.sessions.actions.experiments import EndRun, RecordResult
 from mltd.sessions.actions.records import AddRun, Prefill, RecordDiagnosis
 from mltd.sessions.adopting import record_of
 from mltd.sessions.checks import is_news, missing, observed, suggest
@@ -53,7 +54,7 @@ class Desk:
         self.gathered: dict[str, Gathered] = {}
         """What was seen in each run, by the id that the session gives it."""
         self.live: dict[str, BeforeAfter] = {}
-        """Results of experiments whose runs still go on."""
+        """The last verdict on each experiment, preliminary or final."""
         if opened is not None:
             opened.on_saving = self._saving_changed
 
@@ -133,15 +134,32 @@ class Desk:
             if experiment.id in self.live and experiment.run and not experiment.status.is_over
         }
 
+    def with_results_so_far(self) -> Session:
+        """The session with preliminary verdicts in it, for a report: they are in no journal."""
+        session = self.session
+        for name, result in self.results_so_far().items():
+            old = session.experiment(name)
+            if old is not None and result.is_preliminary:
+                new = changed(old, result=result)
+                session = changed(session, experiments=swapped(session.experiments, old, new))
+        return session
+
     def was_recorded(self, experiment: str, result: BeforeAfter) -> bool:
-        """True if this verdict was written down before: one that is undone stays undone."""
-        return any(
-            isinstance(entry.action, RecordResult)
-            and entry.action.id == experiment
-            and (entry.action.result.outcome, entry.action.result.summary)
-            == (result.outcome, result.summary)
-            for entry in self.triage.entries
-        )
+        """True if this verdict was recorded before: one that is undone stays undone.
+
+        Unless the user has said again since then that the run is over.
+        """
+        was_recorded = False
+        for entry in self.triage.entries:
+            match entry.action:
+                case EndRun(id=name) if name == experiment:
+                    was_recorded = False
+                case RecordResult(id=name, result=known) if name == experiment:
+                    is_same = (known.outcome, known.summary) == (result.outcome, result.summary)
+                    was_recorded = was_recorded or (is_same and not known.is_preliminary)
+                case _:
+                    pass
+        return was_recorded
 
     # -- doing ----------------------------------------------------------------------------
 

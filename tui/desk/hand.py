@@ -10,6 +10,7 @@ from mltd.sessions.actions.checks import MarkCheck, SetPhase
 from mltd.sessions.actions.every import AnyAction
 from mltd.sessions.actions.experiments import (
     CancelExperiment,
+    EndRun,
     MoveExperiment,
     RemoveExperiment,
     StartExperiment,
@@ -235,6 +236,10 @@ class Hand:
 
     def _link_run_experiment(self, row: str, amount: int) -> None:
         self._room.pick_run_for(row)
+
+    def _end_run_experiment(self, row: str, amount: int) -> None:
+        if (found := self._session.experiment(row)) is not None:
+            self._do(EndRun(id=row, run=found.run))
 
     def _verdict_experiment(self, row: str, amount: int) -> None:
         self._room.show_verdict(row)

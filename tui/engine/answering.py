@@ -46,11 +46,11 @@ def runs_for(wish: Whole) -> list[int]:
             return [number for _, number in wish.runs]
 
 
-def answer(wish: Whole, followed: Mapping[int, FollowedRun]) -> Iterator[News]:
+def answer(wish: Whole, followed: Mapping[int, FollowedRun], now: float) -> Iterator[News]:
     """What is wished for; nothing if there is no such run."""
     match wish:
         case CompareRequest():
-            yield compare(wish, followed[wish.before].run, followed[wish.after].run)
+            yield compare(wish, followed[wish.before].run, followed[wish.after].run, now)
         case FactsRequest() if wish.run in followed:
             yield facts_of(followed[wish.run])
         case ReportRequest():

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mltd.analyzers.core.glance import Glance
 from mltd.runs.run import Run
-from mltd.runs.state import RunState
+from mltd.runs.summary import has_ended, run_state
 
 from .curve_protocol import CompareRequest, CompareRow, Comparison
 
@@ -15,24 +14,33 @@ if TYPE_CHECKING:
     from mltd.sessions.comparison.measuring import Measured
 
 
-def compare(request: CompareRequest, before: Run, after: Run) -> Comparison:
-    """The answer to a request: the loss first, or what the experiment is about."""
+def compare(
+    request: CompareRequest, before: Run, after: Run, now: float | None = None
+) -> Comparison:
+    """The answer to a request: the loss first, or what the experiment is about.
+
+    The verdict is preliminary until the run after the change is over, by its log or by the user's
+    word.
+    """
     # Here and not above: the engine tells what it reads before it needs the models of a session.
     from mltd.sessions.comparison.compare import compare_in_full
     from mltd.sessions.model.experiment import Experiment
 
     experiment = None
     names = (before.name, after.name)
+    is_ended_by_user = False
     if request.experiment:
         experiment = Experiment.model_validate_json(request.experiment)
         names = (experiment.baseline or names[0], experiment.run or names[1])
+        is_ended_by_user = experiment.is_run_over
     result, measured = compare_in_full(
         before,
         after,
         experiment,
         names=names,
         at=datetime.now(UTC),
-        is_running=Glance(after).state is RunState.RUNNING,
+        is_running=not (is_ended_by_user or has_ended(after, now)),
+        run_state=run_state(after, now)[0].value,
         onset=request.onset,
         at_end=request.is_at_end,
     )

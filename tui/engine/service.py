@@ -151,7 +151,7 @@ class Service:
                     self._send(news)
             case CompareRequest() | FactsRequest() | ReportRequest():
                 if self._are_whole(wish, runs_for(wish)):
-                    for news in answer(wish, self._followed):
+                    for news in answer(wish, self._followed, self._now()):
                         self._send(news)
             case _ if isinstance(wish, ModelWish):
                 self._inspects.grant(wish)

@@ -26,14 +26,11 @@ def detail(
     width: int,
     *,
     names: Sequence[str] = (),
-    is_withdrawn: bool = False,
 ) -> list[Block]:
     """All there is to say about a finding, in the order in which it is asked."""
-    blocks = [plain(*_head(finding, axis_word(diagnosis), width, is_withdrawn=is_withdrawn))]
+    blocks = [plain(*_head(finding, axis_word(diagnosis), width))]
     blocks.append(heading("Evidence", width, "Enter goes there"))
     blocks += evidence_blocks(finding.evidence, width, "finding", finding=finding)
-    if is_withdrawn:
-        return blocks
     causes = causes_of(diagnosis, finding)
     if causes:
         blocks += cause_blocks(diagnosis, causes, finding, width)
@@ -69,7 +66,7 @@ def _problems(diagnosis: Diagnosis, width: int) -> Iterator[Block]:
             yield plain(*hang((Span("  - ", "quiet"),), problem, width, "quiet", most=3))
 
 
-def _head(finding: Finding, axis: str, width: int, *, is_withdrawn: bool) -> list[Line]:
+def _head(finding: Finding, axis: str, width: int) -> list[Line]:
     severity = finding.severity.value
     left: Line = (
         Span(f"{GLYPHS[severity]} {severity}", f"severity-{severity}"),
@@ -77,8 +74,6 @@ def _head(finding: Finding, axis: str, width: int, *, is_withdrawn: bool) -> lis
     )
     since = clean(when(finding, axis))
     lines: list[Line] = []
-    if is_withdrawn:
-        lines.append((Span("(withdrawn) the newest data no longer show this", "stale"),))
     lines.append(spread(left, (Span(since, "quiet"),) if since else (), width))
     lines += [(Span(part),) for part in wrap(finding.title, width)]
     lines.append(confidence_line(finding.confidence, finding.basis, width))

@@ -51,13 +51,7 @@ class Page:
             return []
         if chosen.finding is None:
             return nothing_found(chosen.diagnosis, width, self._names)
-        return detail(
-            chosen.diagnosis,
-            chosen.finding,
-            width,
-            names=self._names,
-            is_withdrawn=chosen.withdrawn is not None,
-        )
+        return detail(chosen.diagnosis, chosen.finding, width, names=self._names)
 
     def _list(self, width: int, height: int) -> tuple[list[Block], Room]:
         """The richest list that leaves room for the rest."""

@@ -19,6 +19,7 @@ from ..engine.curve_protocol import CompareRow, Comparison, Curves
 from ..escaping import printable
 from ..quantities import short_value
 from ..widgets.compare_table import CompareTable, parting_of, place_of, usual_place
+from ..widgets.notice_bar import NoticeBar
 from ..widgets.verdict_banner import VerdictBanner
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class CompareScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "record", "Record verdict", id="compare.record"),
+        Binding("F", "end_run", "Run is over", id="compare.end_run"),
         Binding("o", "app.overlay", "Draw another run", id="compare.overlay"),
         Binding("tab", "app.focus_next", "Curves or table", id="compare.next"),
         Binding("escape,q", "leave", "Back", key_display="Esc", id="compare.leave"),
@@ -51,6 +53,9 @@ class CompareScreen(Screen[None]):
         """The user wants this verdict written down."""
 
         verdict: BeforeAfter
+
+    class RunEnded(Message):
+        """The user says that the run after the change is over."""
 
     def __init__(
         self,
@@ -83,6 +88,7 @@ class CompareScreen(Screen[None]):
             yield CompareTable(id="compare-table")
             yield Static(id="compare-more", markup=False)
         yield Footer(compact=True, show_command_palette=False)
+        yield NoticeBar()
 
     def on_mount(self) -> None:
         """Show what is known so far."""
@@ -96,9 +102,9 @@ class CompareScreen(Screen[None]):
         if self.is_mounted:
             self._show()
 
-    def set_verdict(self, verdict: BeforeAfter) -> None:
-        """There is a verdict, or a newer one."""
-        self._verdict = verdict
+    def set_verdict(self, verdict: BeforeAfter, *, can_record: bool) -> None:
+        """There is a verdict, or a newer one; `can_record`: none was recorded for good."""
+        self._verdict, self._can_record = verdict, can_record
         if self.is_mounted:
             self._show_verdict()
 
@@ -150,15 +156,21 @@ class CompareScreen(Screen[None]):
         self._say("#compare-more", content)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is something to record only where there is an experiment."""
-        if action == "record":
-            return self._can_record and self._verdict is not None
+        """A final verdict can be recorded; while it is preliminary, the run can be ended."""
+        if action in ("record", "end_run"):
+            is_preliminary = self._verdict is not None and self._verdict.is_preliminary
+            is_open = self._can_record and self._verdict is not None
+            return is_open and is_preliminary == (action == "end_run")
         return super().check_action(action, parameters)
 
     def action_record(self) -> None:
         """Say that the verdict is to be written down; whoever keeps the session does it."""
         if self._verdict is not None:
             self.post_message(self.Recorded(self._verdict))
+
+    def action_end_run(self) -> None:
+        """Say that the run is over; whoever keeps the session makes its verdict final."""
+        self.post_message(self.RunEnded())
 
     def action_leave(self) -> None:
         """Go back."""

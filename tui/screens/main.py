@@ -34,6 +34,7 @@ from ..run_book import RunBook
 from ..terminal import too_small
 from ..widgets.key_line import KeyLine
 from ..widgets.log_pane import LogPane
+from ..widgets.notice_bar import NoticeBar
 from ..widgets.run_header import RunHeader
 from .jumping import JumpingScreen
 from .late_panes import LATE, make_late
@@ -158,6 +159,7 @@ class MainScreen(JumpingScreen):
         yield Static(id="too-small", markup=False)
         yield Static(id="hint", markup=False)
         yield KeyLine(id="keys")
+        yield NoticeBar()
 
     def on_mount(self) -> None:
         """Show the end of the log before anything else is known."""
@@ -210,7 +212,10 @@ class MainScreen(JumpingScreen):
         is_small = too_small(event.size.width, event.size.height)
         if is_small and not self.has_class("-too-small"):
             self._focused_before = self.focused
+        was_small = self.has_class("-too-small")
         self.set_class(is_small, "-too-small")
+        if was_small and not is_small:
+            self.post_message(NoticeBar.Available())
         if not is_small and self.focused is None and self._focused_before is not None:
             # What is hidden loses the focus, and should have it again when it is back.
             self.call_after_refresh(self.set_focus, self._focused_before)

@@ -21,6 +21,7 @@ from ..engine.protocol import JobsAsked, RunRow
 from ..escaping import printable
 from ..job_text import described, headline_of
 from ..run_list import Heading, Line, Order, Place, arrange, state_word
+from ..widgets.notice_bar import NoticeBar
 from ..widgets.run_table import RunTable
 
 _AGES_EVERY = 5.0
@@ -80,6 +81,7 @@ class RunPicker(ModalScreen[int | str | None]):
             )
             yield Static(id="picker-more", markup=False)
             yield Footer(compact=True, show_command_palette=False)
+        yield NoticeBar()
 
     def on_mount(self) -> None:
         """Show what is known so far."""

@@ -20,6 +20,7 @@ from textual.widgets import Input, Static
 from ..escaping import printable
 from ..run_list import Heading
 from ..widgets.key_line import KeyLine
+from ..widgets.notice_bar import NoticeBar
 from ..widgets.session_table import SessionRow, SessionTable, arrange
 from .confirm import ConfirmScreen
 
@@ -99,6 +100,7 @@ class SessionListScreen(Screen[str | None]):
             yield SessionTable(self._current, clock=self._clock, id="sessions-table")
             yield Static(id="sessions-more", markup=False)
         yield KeyLine(id="sessions-keys")
+        yield NoticeBar()
 
     def on_mount(self) -> None:
         """Show what is known, and begin at the session that is open."""

@@ -99,8 +99,8 @@ class FindingsPane(Pane, can_focus=True):
         chosen = self._selection
         if (run, diagnosis) == (chosen.run, chosen.diagnosis):
             return
-        chosen.update(run, diagnosis)
-        if chosen.finding is None:
+        is_other = chosen.update(run, diagnosis, is_held=self._in_detail and self.has_focus)
+        if is_other or chosen.finding is None:
             self._in_detail = False
         self._lay_out()
         self._tell()
@@ -179,9 +179,6 @@ class FindingsPane(Pane, can_focus=True):
         """Up or down, in the list or in the detail."""
         if self._in_detail:
             self._detail.move(direction)
-        elif self._selection.withdrawn is not None:
-            self._selection.step_from_withdrawn()
-            self._follow_selection()
         else:
             self._list.move(direction)
             self._follow_list()
@@ -195,9 +192,12 @@ class FindingsPane(Pane, can_focus=True):
             self._follow_list()
 
     def action_end(self, direction: int) -> None:
-        """To the first or the last place."""
+        """To the first or the last place; at the top of the list, follow the worst finding."""
         if self._in_detail:
             self._detail.move_to_end(direction)
+        elif direction < 0:
+            self._selection.follow()
+            self._follow_selection()
         else:
             self._list.move_to_end(direction)
             self._follow_list()
@@ -235,7 +235,8 @@ class FindingsPane(Pane, can_focus=True):
         self._in_detail = message.view is self._detail
         message.view.set_cursor(message.index)
         if not self._in_detail:
-            self._follow_list()
+            self._selection.point_at(message.index)
+            self._follow_selection()
         self._lay_out()
 
     # -- drawing ---------------------------------------------------------------------------

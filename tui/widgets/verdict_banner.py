@@ -58,8 +58,10 @@ def told(verdict: BeforeAfter | None, title: str, width: int, height: int) -> Co
         lines.append([("comparing...", "$quiet")])
         return _joined(lines)
     word = f"{_GLYPHS[verdict.outcome]} {verdict.outcome}"
-    word += ", so far" if verdict.is_preliminary else ""
+    word += " so far" if verdict.is_preliminary else ""
     lines += _summary(word, verdict, width, 6 if is_tall else 3)
+    if verdict.is_preliminary:
+        lines.append([(fitted(verdict.preliminary, width).rstrip(), "bold $severity-warning")])
     listed = sorted(verdict.criteria, key=lambda one: (one.is_guard, one.outcome == "passed"))
     if width >= _WIDE:
         lines += _one_each(listed, width, 12 if is_tall else 4)

@@ -55,5 +55,5 @@ def _experiment(one: Experiment) -> Iterator[Row]:
     if wanted:
         yield Row(f"  passes if: {wanted}")
     if one.result is not None:
-        hasty = ", preliminary" if one.result.is_preliminary else ""
+        hasty = f", {one.result.preliminary}" if one.result.is_preliminary else ""
         yield Row(f"  result ({one.result.outcome.value}{hasty}): {one.result.summary}")

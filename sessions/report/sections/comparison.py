@@ -16,7 +16,7 @@ _SIGNS = {Outcome.PASSED: "met", Outcome.FAILED: "not met", Outcome.INCONCLUSIVE
 def result_blocks(subject: Subject, result: BeforeAfter) -> Iterator[str]:
     """The whole result of an experiment."""
     pen = subject.pen
-    remark = " (preliminary: the run was still going)" if result.is_preliminary else ""
+    remark = f" ({result.preliminary})" if result.is_preliminary else ""
     yield f"**Verdict: {result.outcome.value}**{remark}. {pen.text(result.summary)}"
     if result.needed:
         yield f"It takes {numbers.counted(result.needed, 'more point')} of the target to decide."

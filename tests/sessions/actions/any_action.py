@@ -13,6 +13,7 @@ from mltd.sessions.actions.every import AnyAction
 from mltd.sessions.actions.experiments import (
     CancelExperiment,
     EditExperiment,
+    EndRun,
     LinkRun,
     MoveExperiment,
     RecordResult,
@@ -76,6 +77,7 @@ RESULTS = st.builds(
     outcome=st.sampled_from(Outcome),
     summary=st.just("3.1 -> 2.2"),
     excludes_success=st.booleans(),
+    is_preliminary=st.booleans(),
     changes=st.lists(
         st.builds(MetricChange, name=st.just("loss"), after=st.none() | st.floats(allow_nan=False)),
         max_size=1,
@@ -112,6 +114,7 @@ def any_action(new_id: NewId) -> st.SearchStrategy[AnyAction]:
             E, st.sampled_from(["halve the learning rate", "clip"]))),
         st.builds(StartExperiment, id=E),
         st.builds(LinkRun, id=E, run=R),
+        st.builds(EndRun, id=E, run=R),
         st.builds(RecordResult, id=E, result=RESULTS),
         st.builds(CancelExperiment, id=E, is_cancelled=st.booleans()),
         st.builds(RemoveExperiment, id=E),

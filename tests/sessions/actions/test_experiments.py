@@ -10,6 +10,7 @@ from mltd.sessions.actions.every import AnyAction
 from mltd.sessions.actions.experiments import (
     CancelExperiment,
     EditExperiment,
+    EndRun,
     LinkRun,
     MoveExperiment,
     PlanExperiment,
@@ -31,6 +32,9 @@ RUNS = (run(), run("R2", RunPart.EXPERIMENT), run("R3", RunPart.EXPERIMENT))
 PLANNED = (*RUNS, add(), plan())
 START = StartExperiment(id="E1")
 PASSED = RecordResult(id="E1", result=result(Outcome.PASSED))
+SO_FAR = RecordResult(
+    id="E1", result=result(Outcome.PASSED).model_copy(update={"is_preliminary": True})
+)
 INCONCLUSIVE = RecordResult(id="E1", result=result(Outcome.INCONCLUSIVE))
 
 
@@ -180,3 +184,56 @@ def test_a_plan_is_only_a_plan() -> None:
     )
     (planned,) = after(add(), PlanExperiment(experiment=done)).experiments
     assert (planned.status, planned.result, planned.run) == (ExperimentStatus.PLANNED, None, "")
+
+
+# -- verdicts on runs that go on -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_a_preliminary_verdict_moves_no_hypothesis(outcome: Outcome) -> None:
+    linked = (*PLANNED, LinkRun(id="E1", run="R2"))
+    early = result(outcome, excludes_success=True).model_copy(update={"is_preliminary": True})
+    before, session = after(*linked), after(*linked, RecordResult(id="E1", result=early))
+    assert session.hypotheses == before.hypotheses
+    assert the_one(session).status is ExperimentStatus.RUNNING
+    assert the_one(session).result == early
+    assert the_one(session).ended is None
+
+
+def test_the_final_verdict_moves_it_after_a_preliminary_one() -> None:
+    linked = (*PLANNED, LinkRun(id="E1", run="R2"))
+    early, late = after(*linked, SO_FAR, PASSED), after(*linked, PASSED)
+    assert early.hypotheses == late.hypotheses
+    assert early.hypotheses[0].status is HypothesisStatus.CONFIRMED
+
+
+def test_an_experiment_with_a_preliminary_verdict_can_be_cancelled() -> None:
+    session = after(*PLANNED, LinkRun(id="E1", run="R2"), SO_FAR, CancelExperiment(id="E1"))
+    assert the_one(session).status is ExperimentStatus.CANCELLED
+
+
+def test_a_person_says_that_a_run_is_over() -> None:
+    session = after(*PLANNED, LinkRun(id="E1", run="R2"), EndRun(id="E1", run="R2"))
+    assert the_one(session).is_run_over
+    assert the_one(session).status is ExperimentStatus.RUNNING
+    assert the_one(after(*PLANNED, LinkRun(id="E1", run="R2"), edited())).is_run_over is False
+    kept = edited(rollback="revert").apply(session, LATER)
+    assert the_one(kept).is_run_over
+    other = LinkRun(id="E1", run="R3").apply(session, LATER)
+    assert not the_one(other).is_run_over
+
+
+@pytest.mark.parametrize(
+    ("so_far", "run", "why"),
+    [
+        ((), "R2", "E1 has no run yet"),
+        ((LinkRun(id="E1", run="R3"),), "R2", "E1 is linked with R3, not with R2"),
+        ((LinkRun(id="E1", run="R2"), PASSED), "R2", "E1 is over: it passed"),
+        ((LinkRun(id="E1", run="R2"), EndRun(id="E1", run="R2")), "R2", "marked as over already"),
+    ],
+)
+def test_only_the_open_run_of_an_experiment_can_be_ended(
+    so_far: tuple[AnyAction, ...], run: str, why: str
+) -> None:
+    with pytest.raises(Refused, match=why):
+        after(*PLANNED, *so_far, EndRun(id="E1", run=run))

@@ -89,6 +89,7 @@ TABLE = [
     ("waive", "experiment", "E5", 0, ["cancel_experiment"]),
     ("link_run", "experiment", "E4", 0, ["pick a run for E4"]),
     ("verdict", "experiment", "E1", 0, ["verdict of E1"]),
+    ("end_run", "experiment", "E3", 0, ["end_run"]),
     ("move", "experiment", "E3", 1, ["move_experiment"]),
     ("remove", "experiment", "E4", 0,
      ["confirm: Remove E4? What it did to its hypothesis stays in the history; u brings it back."]),
