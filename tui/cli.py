@@ -220,9 +220,7 @@ def _carry_out(options: argparse.Namespace) -> int:
         from . import sessions_command
 
         return sessions_command.run(options)
-    from mltd.runs.settings import current
-
-    current()
+    _tell_mistakes()
     if options.command == "report":
         from .report_command import report
 
@@ -272,6 +270,17 @@ def _carry_out(options: argparse.Namespace) -> int:
     if options.follow:
         return headless.follow(options.what, as_json=options.json, poll_seconds=options.poll)
     return headless.check(options.what, as_json=options.json)
+
+
+def _tell_mistakes() -> None:
+    """Say what is wrong in the configuration file; `SettingsError` if it cannot be read at all."""
+    from mltd.runs.config_file import read_config
+    from mltd.runs.errors import SettingsError
+
+    from .complaint import complain
+
+    for mistake in read_config().told():
+        complain(SettingsError(mistake))
 
 
 def _named(options: argparse.Namespace) -> list[str]:
