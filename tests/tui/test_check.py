@@ -162,6 +162,12 @@ def test_an_empty_file_is_a_run_without_metrics(check: Any, tmp_path: Path) -> N
     assert (run["state"], run["state_reason"]) == ("unknown", "the log is empty so far")
 
 
+def test_a_blank_file_is_as_empty_as_an_empty_one(check: Any, tmp_path: Path) -> None:
+    (tmp_path / "blank.log").write_text("\n")
+    run = check(tmp_path / "blank.log").documents[0]["run"]
+    assert (run["state"], run["state_reason"]) == ("unknown", "the log is empty so far")
+
+
 def test_binary_data(check: Any, tmp_path: Path) -> None:
     (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 64)
     assert_one_clear_sentence(check(tmp_path / "noise.log"), "noise.log", "binary")
