@@ -179,10 +179,12 @@ def follow(
     poll_seconds: float | None = None,
     *,
     report: Callable[[str], None] | None = None,
+    until: Callable[[], bool] | None = None,
 ) -> Generator[list[LiveRun], None, None]:
     """Yield the runs that changed, each time some did; the first time all of them.
 
-    `report` is told once, in a sentence, about every file that inotify cannot follow.
+    `report` is told once, in a sentence, about every file that inotify cannot follow. The last
+    update comes after `until` says that the files will not grow any more.
     """
     owner = {path: run for run in runs for path in run.paths}
     told: dict[Path, str] = {}
@@ -190,14 +192,16 @@ def follow(
         run.read()
     yield list(runs)
     with Watcher(list(owner), poll_seconds=poll_seconds or current().poll_seconds) as watcher:
-        while True:
+        is_over = False
+        while not is_over:
             changed = watcher.wait(QUIET)
+            is_over = not changed and until is not None and until()
             for path, note in watcher.notes().items():
                 if report is not None and told.get(path) != note:
                     told[path] = note
                     report(f"{path}: {note}")
-            grown = [run for run in runs if run.read(changed & set(run.paths))]
+            grown = [run for run in runs if run.read(None if is_over else changed)]
             if not changed:
-                grown = [run for run in runs if run.settle()]
+                grown = [run for run in runs if run.settle(with_tail=is_over) or run in grown]
             if grown:
                 yield grown

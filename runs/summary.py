@@ -34,6 +34,8 @@ def number(value: float | None) -> float | int | str | None:
 
 
 EMPTY_SO_FAR = "the log is empty so far"
+MOST_BLANK = 4096
+"""Bytes of white space up to which a log counts as empty."""
 
 
 def describe_run(run: Run, now: float | None = None) -> dict[str, object]:
@@ -109,7 +111,8 @@ def _file_state(run: Run, file: int, now: float, alive: bool | None) -> tuple[Ru
             found = os.stat(source.path)
             age, size = max(0.0, now - found.st_mtime), found.st_size
     # One that has bytes which nobody has read yet is not empty.
-    if size == 0 and not source.bytes and not run.is_over:
+    is_empty = size == 0 and not source.bytes
+    if not run.is_over and (is_empty or _is_blank(source.path, size)):
         return (RunState.RUNNING if alive else RunState.UNKNOWN), EMPTY_SO_FAR
     return infer_state(
         events,
@@ -118,6 +121,15 @@ def _file_state(run: Run, file: int, now: float, alive: bool | None) -> tuple[Ru
         interval_seconds=interval_of(source),
         is_alive=alive,
     )
+
+
+def _is_blank(path: str, size: int | None) -> bool:
+    """True for a file with nothing but white space in it, such as a single end of line."""
+    if not size or size > MOST_BLANK:
+        return False
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
+        return not file.read(MOST_BLANK + 1).strip()
+    return False
 
 
 def _progress(run: Run, file: int) -> Progress:

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
-from mltd.runs.errors import InputError, MltdError, SettingsError
+from mltd.runs.errors import InputError, MltdError
 
 from .bridge import Bridge
 from .engine.protocol import (
@@ -36,7 +36,7 @@ from .preferences import Memory
 from .recent import RecentRuns
 from .run_book import RunBook
 from .screens.main import MainScreen
-from .settings import ScreenSettings, config_directory
+from .settings import ScreenSettings
 from .terminal import Terminal, own_environment, terminal_of
 from .theming import load_themes
 
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 ENGINE_PATIENCE = 8.0
 """Seconds; the engine says something every two, but may think for a few."""
 HINTS = 5
+MISTAKES_SHOWN = 4
+"""Mistakes in the configuration file that get a notice each."""
 """Starts during which newcomers are told the most important keys."""
 
 
@@ -160,27 +162,36 @@ class MltdApp(InspectingApp):
         self.begin_to_alert()
         self.begin_triage()
 
-        notices = [*self.themes.problems, self.memory.notice]
-        wished = self.wanted.settings.theme
-        if wished is not None and self.themes.named(wished) is None:
-            notices.append(f"there is no theme called {wished!r}; config.toml asks for it")
-        if self.wanted.settings.keys:
-            from . import keymap
-            from .commands import scopes
-
-            try:
-                path = str(config_directory() / "config.toml")
-                self._keys = keymap.checked(self.wanted.settings.keys, scopes(self), path)
-                self.set_keymap(self._keys)
-            except SettingsError as problem:
-                notices.append(str(problem))
-        for notice in filter(None, notices):
+        for notice in filter(None, [*self.themes.problems, self.memory.notice]):
             self.complain(notice)
+        self._tell_mistakes(self._mistakes_in_settings())
         seen = self.memory.preferences.hints_seen
         if seen < HINTS:
             self._main.show_hint()
             if failed := self.memory.remember(hints_seen=seen + 1):
                 self.complain(failed)
+
+    def _mistakes_in_settings(self) -> list[str]:
+        """Apply the user's keys, and list what is wrong in the configuration file."""
+        settings = self.wanted.settings
+        mistakes = list(settings.config.told())
+        if settings.theme is not None and self.themes.named(settings.theme) is None:
+            mistakes.append(settings.theme_mistake)
+        if settings.keys:
+            from . import keymap
+            from .commands import scopes
+
+            checked = keymap.check_keymap(settings.keys, scopes(self))
+            self._keys = checked.keymap
+            self.set_keymap(self._keys)
+            mistakes += [settings.key_mistake(*entry) for entry in checked.mistakes.items()]
+        return mistakes
+
+    def _tell_mistakes(self, mistakes: list[str]) -> None:
+        for mistake in mistakes[:MISTAKES_SHOWN]:
+            self.complain(mistake)
+        if (more := len(mistakes) - MISTAKES_SHOWN) > 0:
+            self.complain(f"config.toml: {more} more; `mltd-tui doctor` lists all of them")
 
     def _remember_theme(self, name: str) -> None:
         self.notify(f"theme: {name}", timeout=2, markup=False)

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -190,13 +191,17 @@ def _run_headless(options: argparse.Namespace) -> int:
     # A thread for each of a login node's hundred cores, for sums of a few thousand numbers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from mltd.runs.errors import MltdError
+    from mltd.runs.remote.mirror_root import remove_old_copies
     from mltd.runs.remote.names import allow_own_mirror
 
     from .complaint import UNUSABLE, complain
+    from .leaving import exit_on_signals
 
     allow_own_mirror()
     try:
-        return _carry_out(options)
+        with exit_on_signals():
+            remove_old_copies()
+            return _carry_out(options)
     except MltdError as problem:
         complain(problem)
         return UNUSABLE
@@ -220,9 +225,7 @@ def _carry_out(options: argparse.Namespace) -> int:
         from . import sessions_command
 
         return sessions_command.run(options)
-    from mltd.runs.settings import current
-
-    current()
+    _tell_mistakes()
     if options.command == "report":
         from .report_command import report
 
@@ -270,8 +273,33 @@ def _carry_out(options: argparse.Namespace) -> int:
             "--yes, --model, --redact and --source say how Claude is asked", hint="add --claude"
         )
     if options.follow:
-        return headless.follow(options.what, as_json=options.json, poll_seconds=options.poll)
+        return _follow(options)
     return headless.check(options.what, as_json=options.json)
+
+
+def _follow(options: argparse.Namespace) -> int:
+    from . import headless
+
+    follow = partial(headless.follow, as_json=options.json, poll_seconds=options.poll)
+    if "-" not in options.what:
+        return follow(options.what)
+    from .stdin_spool import StdinSpool
+
+    with StdinSpool(takes_keys=False) as spool:
+        names = [str(spool.path) if name == "-" else name for name in options.what]
+        is_all = set(options.what) == {"-"}
+        return follow(names, until=spool.is_over if is_all else None)
+
+
+def _tell_mistakes() -> None:
+    """Say what is wrong in the configuration file; `SettingsError` if it cannot be read at all."""
+    from mltd.runs.config_file import read_config
+    from mltd.runs.errors import SettingsError
+
+    from .complaint import complain
+
+    for mistake in read_config().told():
+        complain(SettingsError(mistake))
 
 
 def _named(options: argparse.Namespace) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -175,8 +175,14 @@ def _standard_input() -> Iterator[bytes]:
         yield data
 
 
-def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> int:
-    """Print the runs again whenever they grow, until interrupted."""
+def follow(
+    names: list[str],
+    *,
+    as_json: bool,
+    poll_seconds: float | None,
+    until: Callable[[], bool] | None = None,
+) -> int:
+    """Print the runs again whenever they grow, until interrupted or until all is there."""
     from mltd.runs.live import LiveRun
     from mltd.runs.live import follow as watch
 
@@ -193,7 +199,7 @@ def follow(names: list[str], *, as_json: bool, poll_seconds: float | None) -> in
     asked = time.monotonic()
     told: set[str] = set()
     try:
-        for changed in watch(live, poll_seconds, report=_note):
+        for changed in watch(live, poll_seconds, report=_note, until=until):
             start = time.monotonic()
             if start - asked > _ASK_AGAIN:
                 asked = start

@@ -1,4 +1,4 @@
-"""Keys of the user's own: checked here, because Textual stays silent about mistakes in them."""
+"""Keys of the user's own: checked here, because Textual does not report mistakes in them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import NamedTuple
 
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys
-
-from mltd.runs.errors import SettingsError
 
 _MODIFIERS = {"ctrl", "shift", "alt", "meta", "super", "hyper"}
 _NEVER_SENT = {"return", "ctrl-at"}
@@ -53,35 +52,37 @@ def remapped(binding: Binding, keymap: Mapping[str, str]) -> Binding:
     return binding.with_key(written) if written else binding
 
 
-def checked(keymap: Mapping[str, str], scopes: Sequence[Scope], path: str) -> dict[str, str]:
-    """The keymap, ready for `App.set_keymap`; `SettingsError` tells everything that is wrong."""
+class Checked(NamedTuple):
+    """A keymap without mistakes, ready for `App.set_keymap`, and what was left out of it."""
+
+    keymap: dict[str, str]
+    mistakes: dict[str, str]
+    """Binding id -> what is wrong with its entry, and which keys it has instead."""
+
+
+def check_keymap(keymap: Mapping[str, str], scopes: Sequence[Scope]) -> Checked:
+    """The entries that make sense; each of the others is left out alone, and explained."""
     known = {b.id: b for scope in scopes for b in scope.bindings if b.id is not None}
-    faults = [*_faults_of_names(keymap, known), *_faults_of_keys(keymap)]
-    if not faults:
-        faults = list(dict.fromkeys(clash for s in scopes for clash in _clashes(s, keymap)))
-    if faults:
-        raise SettingsError(
-            f"{path}: {', '.join(faults)}", hint="`docs/keys.md` lists commands and keys"
-        )
-    return dict(keymap)
-
-
-def _faults_of_names(keymap: Mapping[str, str], known: Iterable[str]) -> list[str]:
-    names = list(known)
-    return [
-        f'keys."{name}" is no command{_nearest(name, names)}'
-        for name in keymap
-        if name not in names
-    ]
-
-
-def _faults_of_keys(keymap: Mapping[str, str]) -> list[str]:
-    faults = []
+    valid: dict[str, str] = {}
+    mistakes: dict[str, str] = {}
     for name, written in keymap.items():
-        for key in (part.strip() for part in written.split(",")):
-            if problem := _fault_of_key(key):
-                faults.append(f'keys."{name}" = "{written}": {problem}')
-    return faults
+        keys = [part.strip() for part in written.split(",")]
+        if name not in known:
+            mistakes[name] = f'keys."{name}" is no command{_nearest(name, known)}; ignored'
+        elif fault := next(filter(None, map(_fault_of_key, keys)), ""):
+            mistakes[name] = f'keys."{name}" = "{written}": {fault}; {_usual(known[name])}'
+        else:
+            valid[name] = written
+    # A command that gets its usual key back may in turn take it from another entry.
+    while clash := next(filter(None, (_clash(scope, valid) for scope in scopes)), None):
+        loser, message = clash
+        written = valid.pop(loser)
+        mistakes[loser] = f'keys."{loser}" = "{written}": {message}; {_usual(known[loser])}'
+    return Checked(valid, {name: mistakes[name] for name in keymap if name in mistakes})
+
+
+def _usual(binding: Binding) -> str:
+    return f'"{binding.id}" stays on {" and ".join(keys_of(binding))}'
 
 
 def _fault_of_key(key: str) -> str:
@@ -120,19 +121,25 @@ def _is_character_name(name: str) -> bool:
         return False
 
 
-def _clashes(scope: Scope, keymap: Mapping[str, str]) -> list[str]:
-    """Keys that the keymap gives to two commands; what was shared before is our own business."""
-    owners: dict[str, list[Binding]] = {}
+def _clash(scope: Scope, keymap: Mapping[str, str]) -> tuple[str, str] | None:
+    """An entry that takes a key from another command, and the sentence about it.
+
+    Usual keys go before those of the keymap, and earlier entries before later ones. What was
+    shared before is our own business.
+    """
+    order = list(keymap)
+    owners: dict[str, dict[str, Binding]] = {}
     for binding in scope.bindings:
         for key in keys_of(binding, keymap):
-            owners.setdefault(key, []).append(binding)
-    faults = []
-    for key, bindings in owners.items():
-        names = list(dict.fromkeys(_name(binding) for binding in bindings))
-        is_new = any(b.id in keymap and key not in keys_of(b) for b in bindings)
-        if len(names) > 1 and is_new:
-            faults.append(f"{' and '.join(names)} are both on {key} ({scope.title})")
-    return faults
+            owners.setdefault(key, {}).setdefault(_name(binding), binding)
+    for key, named in owners.items():
+        new = [b.id for b in named.values() if b.id in keymap and key not in keys_of(b)]
+        if len(named) < 2 or not new:
+            continue
+        loser = max((name for name in new if name is not None), key=order.index)
+        winner = next(name for name, binding in named.items() if binding.id != loser)
+        return loser, f"{key} belongs to {winner} already ({scope.title})"
+    return None
 
 
 def _name(binding: Binding) -> str:

@@ -16,6 +16,7 @@ from mltd.runs.errors import InputError, MltdError
 from .bridge import Bridge, begin, start_idle
 from .engine.protocol import Open
 from .escaping import printable
+from .leaving import SIGNALS, exit_on_signals
 from .terminal import own_environment, terminal_of
 
 if TYPE_CHECKING:
@@ -23,15 +24,13 @@ if TYPE_CHECKING:
     from .replay import Replay
 
 UNUSABLE = 2
-SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 MOST_RECENT = 20
 
 
 def launch(options: argparse.Namespace) -> int:
     """Open the app on what was named, or on the picker."""
-    _leave_cleanly_on_signals()
     names = list(options.what)
-    with ExitStack() as stack:
+    with exit_on_signals(), ExitStack() as stack:
         try:
             _check_poll(options.poll)
             if "-" in names:
@@ -52,12 +51,11 @@ def launch(options: argparse.Namespace) -> int:
 
 def demo(options: argparse.Namespace) -> int:
     """Open the app on recordings that are being replayed."""
-    _leave_cleanly_on_signals()
     from .replay import Replay
 
     try:
         _check_poll(options.poll)
-        with Replay(options.names or None, speed=options.speed) as replay:
+        with exit_on_signals(), Replay(options.names or None, speed=options.speed) as replay:
             return _run(options, (str(replay.directory),), replay)
     except MltdError as problem:
         _complain(str(problem))
@@ -134,16 +132,6 @@ def _neighbourhood() -> tuple[str, ...]:
 
     here = os.getcwd()
     return (here, *RecentRuns().elsewhere(here)[:MOST_RECENT])
-
-
-def _leave_cleanly_on_signals() -> None:
-    """Until there is an app that knows better, let a signal run what cleans up."""
-
-    def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    for number in SIGNALS:
-        signal.signal(number, leave)
 
 
 def _check_poll(seconds: float | None) -> None:

@@ -18,6 +18,7 @@ from mltd.runs.summary import run_state
 from .answer_text import AnswerText
 from .escaping import printable
 from .series_families import Family, fold
+from .wording import count
 
 if TYPE_CHECKING:
     from mltd.analyzers.diagnosis import Diagnosis
@@ -123,8 +124,8 @@ def _render(run: Run, diagnosis: Diagnosis | None, *, unicode: bool, columns: in
             note += f"  [1 row in {source.coordinates.stride:,} kept in memory]"
         again = f", {source.generations} generations" if source.generations > 1 else ""
         yield (
-            f"  {printable(source.path)}  {source.format}, {source.lines:,} lines, "
-            f"{source.bytes:,} bytes{again}{note}"
+            f"  {printable(source.path)}  {source.format}, {count(source.lines, 'line')}, "
+            f"{count(source.bytes, 'byte')}{again}{note}"
         )
     if diagnosis is not None:
         yield ""

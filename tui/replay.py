@@ -7,15 +7,14 @@ the pipe between them, on purpose or by dying.
 from __future__ import annotations
 
 import math
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 from mltd.runs.errors import InputError
+from mltd.runs.owned_folder import TempFolder
 
 from . import recordings
 
@@ -31,6 +30,7 @@ class Replay:
         self._speed = _checked(speed)
         self._is_paused = False
         self._directory: Path | None = None
+        self._folder: TempFolder | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -62,7 +62,8 @@ class Replay:
         if self._process is not None:
             return
         try:
-            self._directory = Path(tempfile.mkdtemp(prefix="mltd-demo-"))
+            self._folder = TempFolder("demo")
+            self._directory = self._folder.path
             self._process = self._spawn(self._directory)
         except OSError as problem:
             self.close()
@@ -101,8 +102,8 @@ class Replay:
                 process.kill()
                 process.wait()
             process.stdout.close()
-        if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
+        if self._folder is not None:
+            self._folder.close()
 
     def __enter__(self) -> Replay:
         """Start."""

@@ -21,6 +21,7 @@ from mltd.runs.remote.places import place_of
 from mltd.runs.run import Run
 from mltd.sessions.actions.checks import ObserveChecks
 from mltd.sessions.checks import observed
+from mltd.sessions.errors import StorageError
 from mltd.sessions.facts.seen import seen_in
 from mltd.sessions.model.run_ref import RunPart, RunRef
 from mltd.sessions.model.session import Session
@@ -101,11 +102,19 @@ def _subject(name: str) -> tuple[Session, _Read]:
     path = Path(os.path.expanduser(name)) if name.strip() and "\0" not in name else None
     if path is not None and os.path.lexists(path) and not _is_session_id(store, name):
         if path.name == JOURNAL or (path / JOURNAL).is_file() or _is_journal(path):
-            return _with_runs(store.load(path).session)
+            return _with_runs(_loaded(store, path))
         return _of_run(store, name)
     if "/" in name or any(sign in name for sign in "*?"):
         return _of_run(store, name)
-    return _with_runs(store.load(store.find(name)).session)
+    return _with_runs(_loaded(store, store.find(name)))
+
+
+def _loaded(store: SessionStore, id_or_path: str | Path) -> Session:
+    """The session as it is on disk; what is wrong with its journal goes to stderr."""
+    triage, notices = store.load_with_notices(id_or_path)
+    for notice in notices:
+        complain(StorageError(f"session {triage.session.id}: {notice}"))
+    return triage.session
 
 
 def _is_journal(path: Path) -> bool:
@@ -135,7 +144,7 @@ def _of_run(store: SessionStore, name: str) -> tuple[Session, _Read]:
     prints = [print_of(url_of(os.path.abspath(file.path))) for file in files.files]
     known = store.find_for_run(location, prints)
     if known is not None:
-        return _with_runs(store.load(known).session)
+        return _with_runs(_loaded(store, known))
     loaded = load(files)
     for problem in loaded.problems:
         complain(problem)

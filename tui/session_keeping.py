@@ -279,7 +279,10 @@ class SessionKeepingApp(ExperimentingApp):
             self._ask_for_report(known.with_results_so_far())
         elif self._store is not None:
             try:
-                self._ask_for_report(self._store.load(event.id).session)
+                triage, notices = self._store.load_with_notices(event.id)
+                for notice in notices:
+                    self.complain(notice)
+                self._ask_for_report(triage.session)
             except (MltdError, OSError) as problem:
                 self.complain(str(problem))
 

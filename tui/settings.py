@@ -12,15 +12,13 @@ desktop_notifications = "osc9"        # or "osc777", for terminals that show the
 
 from __future__ import annotations
 
-import os
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
-from mltd.runs.errors import SettingsError
+from mltd.runs.config_file import ConfigFile, Mistake, config_directory, read_config
+
+__all__ = ["ScreenSettings", "config_directory", "load"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,98 +31,37 @@ class ScreenSettings:
     desktop_notifications: str = ""
     """`osc9`, `osc777` or empty."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Binding id -> keys, as written; `keymap.checked` says whether they make sense."""
+    """Binding id -> keys, as written; `keymap.check_keymap` says whether they make sense."""
+    config: ConfigFile = field(default=ConfigFile("", {}), compare=False)
+    """The file that they are from, with its mistakes."""
 
+    @property
+    def theme_mistake(self) -> str:
+        """What to say if there is no such theme."""
+        message = f"there is no theme called {self.theme!r}; using the theme chosen last"
+        return Mistake(self.config.line_of("screen", "theme"), message).told(self.config.path)
 
-def config_directory() -> Path:
-    """Where the user's own files are."""
-    # Not taken from `mltd.runs.settings`: that module needs numpy, and the screen has none.
-    return Path(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "mltd")
+    def key_mistake(self, name: str, message: str) -> str:
+        """What is wrong with the keys of a command, with its place."""
+        # A name may be quoted, or be written as tables in tables.
+        is_quoted = ("keys", name) in self.config.lines
+        line = self.config.line_of("keys", *([name] if is_quoted else name.split(".")))
+        return Mistake(line, message).told(self.config.path)
 
 
 def load(path: Path | None = None) -> ScreenSettings:
-    """The user's settings; `SettingsError` tells everything that is wrong with them."""
-    path = path or config_directory() / "config.toml"
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ScreenSettings()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(
-            f"{path} cannot be read: {error}", hint="correct or remove it"
-        ) from None
-    return parse(table, str(path))
+    """The user's settings; `SettingsError` if the file is no TOML."""
+    return settings_of(read_config(path))
 
 
-def parse(table: Mapping[str, Any], path: str) -> ScreenSettings:
-    """Settings from a parsed file; other tables of the file are not looked at."""
-    faults: list[str] = []
-    screen, keys = (_table(table, name, faults) for name in ("screen", "keys"))
-    keys = dict(_flat(keys))
-    for name, value in screen.items():
-        rule = _RULES.get(name)
-        if rule is None:
-            near = get_close_matches(name, _RULES, 1)
-            meant = f" (did you mean {near[0]}?)" if near else ""
-            faults.append(f"screen.{name} is not known{meant}")
-        elif not rule.is_met(value):
-            faults.append(f"screen.{name} = {_shown(value)} must be {rule.wording}")
-    faults += [
-        f'keys."{name}" = {_shown(value)} must be a text such as "e" or "e,end"'
-        for name, value in keys.items()
-        if not isinstance(value, str)
-    ]
-    if faults:
-        raise SettingsError(
-            f"{path}: {', '.join(faults)}", hint="see `docs/themes.md` and `docs/keys.md`"
-        )
+def settings_of(config: ConfigFile) -> ScreenSettings:
+    """Settings from the valid part of a file, with the mistakes in all of it."""
+    screen, keys = config.table.get("screen", {}), config.table.get("keys", {})
     return ScreenSettings(
         theme=screen.get("theme"),
         unicode=screen.get("unicode"),
         bell=screen.get("bell", False),
         desktop_notifications=screen.get("desktop_notifications") or "",
         keys=keys,
+        config=config,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    wording: str
-    is_met: Callable[[object], bool]
-
-
-def _is_switch(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-_RULES = {
-    "theme": _Rule("the name of a theme", lambda value: isinstance(value, str)),
-    "unicode": _Rule("true or false", _is_switch),
-    "bell": _Rule("true or false", _is_switch),
-    "desktop_notifications": _Rule(
-        '"osc9", "osc777" or false', lambda value: value in ("osc9", "osc777") or value is False
-    ),
-}
-
-
-def _table(table: Mapping[str, Any], name: str, faults: list[str]) -> dict[str, Any]:
-    found = table.get(name, {})
-    if isinstance(found, dict):
-        return found
-    faults.append(f"[{name}] must be a table")
-    return {}
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    # log.follow = "e" without quotes is a table in a table: what is meant is clear.
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import shutil
 from pathlib import Path
 from typing import Self
 
 from ..errors import InputError
-from ..private_temp import private_temp_folder
+from ..owned_folder import discard, remove_leftovers, remove_temp_leftovers, take_lock, temp_base
 from ..state_files import private_folder
 from .names import FOLDER, VARIABLE, forget_own_root, keep_own_root
 
@@ -25,6 +23,12 @@ def cache_directory() -> Path:
         home = os.environ.get("HOME") or os.path.expanduser("~")
         base = os.path.join(home, ".cache")
     return Path(base, "mltd")
+
+
+def remove_old_copies() -> None:
+    """Remove the copies of logs that killed processes of this user have left."""
+    remove_leftovers(cache_directory(), FOLDER)
+    remove_temp_leftovers()
 
 
 class MirrorRoot:
@@ -49,10 +53,9 @@ class MirrorRoot:
             return self._first_free(folder)
         except OSError as problem:
             reason = problem.strerror or str(problem)
-        name = f"mltd-{os.getuid()}"
         try:
-            place = private_temp_folder(name)
-            self._fallback = None if place.name == name else place
+            place = temp_base()
+            self._fallback = None if place.name == f"mltd-{os.getuid()}" else place
             return self._first_free(place)
         except OSError:
             raise InputError(
@@ -66,11 +69,8 @@ class MirrorRoot:
             raise PermissionError(0, f"{folder} is not yours")
         for number in range(1, MOST_AT_ONCE + 1):
             place = folder / f"{FOLDER}{number}"
-            lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(lock)
+            lock = take_lock(place)
+            if lock < 0:
                 continue
             self._lock = lock
             shutil.rmtree(place, ignore_errors=True)
@@ -82,13 +82,11 @@ class MirrorRoot:
         """Remove the copies."""
         if self._lock < 0:
             return
-        shutil.rmtree(self.path, ignore_errors=True)
+        discard(self.path, self._lock)
+        self._lock = -1
         forget_own_root(str(self.path))
         if os.environ.get(VARIABLE) == str(self.path):
             del os.environ[VARIABLE]
-        with contextlib.suppress(OSError):
-            os.close(self._lock)
-        self._lock = -1
         if self._fallback is not None:  # its name will never be used again
             shutil.rmtree(self._fallback, ignore_errors=True)
 

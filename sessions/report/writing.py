@@ -98,7 +98,7 @@ def _check_place(place: Path, force: bool) -> None:
     except OSError as problem:
         raise StorageError(f"{place} cannot be used: {problem.strerror}") from problem
     if stat.S_ISDIR(mode):
-        raise InputError(f"{place} is a folder", hint="name the file: -o FOLDER/report.md")
+        raise InputError(f"{place} is a folder", hint="name the file: -o FOLDER/FILE")
     if not stat.S_ISREG(mode):
         raise InputError(f"{place} is no ordinary file", hint="leave -o out to write to stdout")
     if not force:

@@ -9,7 +9,15 @@ from pydantic import ValidationError
 from ..errors import StorageError
 from ..model.session import SCHEMA, Session
 from ..triage import Entry, Triage, now
-from .lines import UnknownKindError, entry_in, object_in, object_line
+from .lines import (
+    ENTRY_KEYS,
+    HEADER_KEYS,
+    UnknownKindError,
+    entry_in,
+    is_intact,
+    object_in,
+    object_line,
+)
 from .places import clean_title, moment_in, title_in
 from .schema import can_migrate, migrated
 
@@ -100,6 +108,10 @@ class _Reader:
         """Number of the last entry that was taken in: the next one must be higher."""
         self.highest = 0
         """The same, with those of lines that only another version may be able to read."""
+        self.missing = 0
+        """How many entries were removed from between others, by their numbers."""
+        self._has_skipped = False
+        """A line after the last entry was skipped, which explains a missing number."""
 
     def take(self, line: bytes, number: int, *, is_last: bool = False) -> bool:
         """Take in a line; False if it makes no sense, which in the last one is no damage."""
@@ -107,25 +119,42 @@ class _Reader:
         text = line.strip(b"\0 \t\r")
         if not text and not line.strip(b" \t\r"):
             return not is_last
-        is_fine = bool(text) and (self._take_header(text) or self._take_entry(text))
+        intact = is_intact(text)
+        is_fine = bool(text) and (
+            self._take_header(text, intact) or (intact is not False and self._take_entry(text))
+        )
         if not is_fine and not is_last:
             self.damaged.append((number, line))
-            self._count(text)
+            self._has_skipped = True
+            if intact is not False:
+                self._count(text)
         return is_fine
 
-    def _take_header(self, text: bytes) -> bool:
+    def _take_header(self, text: bytes, intact: bool | None) -> bool:
         if self.header is not None or self.entries or b'"schema"' not in text:
             return False
         values = object_in(text)
         schema = values.get("schema") if values is not None else None
         if values is None or type(schema) is not int or schema < 0:
             return False
+        is_foreign = schema == SCHEMA and not HEADER_KEYS.issuperset(values)
+        if intact is False or (intact is None and is_foreign):
+            # Better than nothing: all that was added up when the journal was made shorter is here.
+            self.notices.append(
+                "the first line of the journal is damaged: the title and what was kept in that "
+                "line may be wrong"
+            )
+            self.aside.append(text)
         self.header, self.schema = values, schema
         n = values.get("n")
-        self.last = n if type(n) is int else 0
+        self.last = n if type(n) is int and n < HIGHEST else 0
         if self._is_older:
-            self.older.append(values)
+            self._keep_older(values)
         return True
+
+    def _keep_older(self, values: dict[str, Any]) -> None:
+        values.pop("crc", None)
+        self.older.append(values)
 
     @property
     def _is_older(self) -> bool:
@@ -134,7 +163,8 @@ class _Reader:
     def _take_entry(self, text: bytes) -> bool:
         if self._is_older:
             values = object_in(text)
-            self.older += [values] if values is not None else []
+            if values is not None:
+                self._keep_older(values)
             return values is not None
         try:
             entry = entry_in(text)
@@ -142,15 +172,22 @@ class _Reader:
             kind = str(problem)
             self.unknown[kind] = self.unknown.get(kind, 0) + 1
             self.aside.append(text)
+            self._has_skipped = True
             self._count(text)
             return True
         except ValueError:
             return False
+        if is_intact(text) is None and not ENTRY_KEYS.issuperset(object_in(text) or ()):
+            # Its checksum cannot be recognised as one.
+            return False
         if entry.n <= self.last:
             # Written twice, because the first attempt seemed to have failed.
             return bool(self.entries) and self.entries[-1] == entry
+        before = entry.n - 1
+        if not self._has_skipped and before != self.highest:
+            self.missing += before - self.last
         self.entries.append(entry)
-        self.last = entry.n
+        self.last, self._has_skipped = entry.n, False
         return True
 
     def _count(self, text: bytes) -> None:
@@ -174,7 +211,7 @@ class _Reader:
     def _migrated(self, name: str) -> Journal:
         reader = _Reader()
         for number, values in enumerate(migrated(self.older, self.schema), start=1):
-            reader.take(object_line(values), number)
+            reader.take(object_line(values).removesuffix(b"\n"), number)
         reader.notices[:0] = self.notices
         reader.aside[:0] = [line for _, line in self.damaged]
         return reader.result(name)._replace(schema=self.schema)
@@ -216,6 +253,9 @@ class _Reader:
         self.entries = kept
 
     def _tell(self) -> None:
+        if self.missing:
+            what = "entry is" if self.missing == 1 else "entries are"
+            self.notices.append(f"{self.missing:,} {what} missing from the middle of the journal")
         if self.unknown:
             count = sum(self.unknown.values())
             kinds = ", ".join(sorted(self.unknown))

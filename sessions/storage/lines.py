@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +16,12 @@ from ..errors import Refused
 from ..model.session import SCHEMA, Session
 from ..triage import Entry
 
+ENTRY_KEYS = frozenset(("n", "at", "kind", "action", "of"))
+HEADER_KEYS = frozenset(("schema", "id", "title", "created", "base", "n", "spent"))
+"""Keys of a line that was written before lines had checksums."""
+
+_CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
+
 
 class UnknownKindError(ValueError):
     """An entry of a kind that a newer version knows."""
@@ -21,7 +29,7 @@ class UnknownKindError(ValueError):
 
 def entry_line(entry: Entry) -> bytes:
     """One thing that was done."""
-    return as_json(entry) + b"\n"
+    return with_checksum(as_json(entry))
 
 
 def header_line(session: Session) -> bytes:
@@ -33,12 +41,29 @@ def header_line(session: Session) -> bytes:
 def base_line(session: Session, n: int, spent: Iterable[str]) -> bytes:
     """How a journal begins whose older entries were added up."""
     numbers = orjson.dumps({"n": n, "spent": list(spent)})[1:]
-    return b'{"schema":%d,"base":%b,%b\n' % (SCHEMA, as_json(session), numbers)
+    return with_checksum(b'{"schema":%d,"base":%b,%b' % (SCHEMA, as_json(session), numbers))
 
 
 def object_line(values: dict[str, Any]) -> bytes:
-    """Any object as a line."""
-    return json.dumps(values, separators=(",", ":")).encode() + b"\n"
+    """Any object as a line with a checksum."""
+    return with_checksum(_plain_json(values))
+
+
+def with_checksum(text: bytes) -> bytes:
+    """A JSON object as a line that ends with the CRC-32 of everything before it.
+
+    The checksum is a key of the object, so versions that do not know it skip it.
+    """
+    content = text[:-1]
+    return b'%b,"crc":"%08x"}\n' % (content, zlib.crc32(content))
+
+
+def is_intact(text: bytes) -> bool | None:
+    """Whether the checksum of a line without its end of line is right; None if it has none."""
+    found = _CHECKSUM.search(text, max(0, len(text) - 32))
+    if found is None:
+        return None
+    return int(found[1], 16) == zlib.crc32(memoryview(text)[: found.start()])
 
 
 def as_json(part: BaseModel) -> bytes:
@@ -49,9 +74,13 @@ def as_json(part: BaseModel) -> bytes:
         pass
     try:
         # Names of files may hold bytes that are no UTF-8: escaped, they survive.
-        return json.dumps(part.model_dump(mode="json"), separators=(",", ":")).encode()
+        return _plain_json(part.model_dump(mode="json"))
     except (ValueError, TypeError, RecursionError) as problem:
         raise Refused(f"this cannot be written down: {problem}") from problem
+
+
+def _plain_json(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, separators=(",", ":")).encode()
 
 
 def object_in(line: bytes) -> dict[str, Any] | None:

@@ -76,6 +76,10 @@ class SessionStore:
 
     def load(self, id_or_path: str | Path) -> Triage:
         """A session as it is on disk, from here or from a folder or file elsewhere."""
+        return self.load_with_notices(id_or_path)[0]
+
+    def load_with_notices(self, id_or_path: str | Path) -> tuple[Triage, tuple[str, ...]]:
+        """The same, with what a person should know about the state of the file."""
         from .journal import read_journal
 
         name = str(id_or_path)
@@ -85,9 +89,8 @@ class SessionStore:
         path = path / JOURNAL if path.is_dir() else path
         try:
             content = read_regular(path, follow=True)
-            return read_journal(
-                content.data, path.parent.name if path.name == JOURNAL else ""
-            ).triage
+            journal = read_journal(content.data, path.parent.name if path.name == JOURNAL else "")
+            return journal.triage, journal.notices
         except FileNotFoundError:
             raise StorageError(
                 f"there is no session {name!r}", hint="`mltd-tui sessions` lists them"

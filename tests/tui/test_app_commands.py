@@ -131,15 +131,27 @@ async def test_a_keymap_from_the_configuration_is_used_and_told(own_home: Path, 
 
 
 @piloted
-async def test_a_faulty_keymap_is_one_notice_and_the_usual_keys_stay(
+async def test_each_mistake_in_the_keymap_is_a_notice_and_the_other_keys_are_used(
     own_home: Path, log: Path
 ) -> None:
-    settings = configured(own_home, '[keys]\n"view.zom" = "x"\n"log.wrap" = "e"\n')
+    keys = '"view.zom" = "x"\n"log.wrap" = "q"\n"view.zoom" = "ctrl+o"\n'
+    settings = configured(own_home, f"[scren]\n[keys]\n{keys}")
     async with served(log, settings=settings) as stage:
-        assert len(stage.notices) == 1
-        assert 'keys."view.zom" is no command (did you mean "view.zoom"?)' in stage.notices[0]
-        await stage.press("z")
+        assert len(stage.notices) == 3
+        assert ":1: unknown table [scren], ignored (did you mean [screen]?)" in stage.notices[0]
+        assert ':3: keys."view.zom" is no command (did you mean "view.zoom"?)' in stage.notices[1]
+        assert ':4: keys."log.wrap" = "q": q belongs to "app.quit" already' in stage.notices[2]
+        assert '"log.wrap" stays on w' in stage.notices[2]
+        await stage.press("ctrl+o")
         assert stage.view == "log"
+
+
+@piloted
+async def test_many_mistakes_are_counted(own_home: Path, log: Path) -> None:
+    settings = configured(own_home, "\n".join(f"[x{n}]" for n in range(9)))
+    async with served(log, settings=settings) as stage:
+        assert stage.notices[-1] == "config.toml: 5 more; `mltd-tui doctor` lists all of them"
+        assert len(stage.notices) == 5
 
 
 # -- themes --------------------------------------------------------------------------------

@@ -162,6 +162,12 @@ def test_an_empty_file_is_a_run_without_metrics(check: Any, tmp_path: Path) -> N
     assert (run["state"], run["state_reason"]) == ("unknown", "the log is empty so far")
 
 
+def test_a_blank_file_is_as_empty_as_an_empty_one(check: Any, tmp_path: Path) -> None:
+    (tmp_path / "blank.log").write_text("\n")
+    run = check(tmp_path / "blank.log").documents[0]["run"]
+    assert (run["state"], run["state_reason"]) == ("unknown", "the log is empty so far")
+
+
 def test_binary_data(check: Any, tmp_path: Path) -> None:
     (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 64)
     assert_one_clear_sentence(check(tmp_path / "noise.log"), "noise.log", "binary")
@@ -229,8 +235,24 @@ def test_a_broken_config_file_of_the_user(check: Any, tmp_path: Path, own_home: 
     (tmp_path / "train.log").write_text(LOG)
     folder = own_home / ".config" / "mltd"
     folder.mkdir(parents=True)
-    (folder / "config.toml").write_text("[[pattern]]\nregex = '(?P<loss>'\n")
-    assert_one_clear_sentence(check(tmp_path / "train.log"), "config.toml", "regex")
+    (folder / "config.toml").write_text("[[pattern]\nregex = '(?P<loss>'\n")
+    assert_one_clear_sentence(check(tmp_path / "train.log"), "config.toml", "line 1")
+
+
+def test_a_mistake_in_the_config_file_is_told_and_the_check_goes_on(
+    check: Any, tmp_path: Path, own_home: Path
+) -> None:
+    (tmp_path / "train.log").write_text(LOG)
+    config = own_home / ".config" / "mltd" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[scren]\n[[pattern]]\nregex = '(?P<loss>'\n")
+    answer = check(tmp_path / "train.log")
+    assert answer.code == 0
+    first, second = answer.err.splitlines()
+    assert first == (
+        f"mltd-tui: {config}:1: unknown table [scren], ignored (did you mean [screen]?)"
+    )
+    assert second.startswith(f"mltd-tui: {config}:3: the regex of 'pattern 1' is malformed")
 
 
 def test_the_users_patterns_and_roles_overrule_ours(

@@ -14,7 +14,7 @@ from textual.dom import DOMNode
 import mltd.tui
 from mltd.tui.app import MltdApp
 from mltd.tui.commands import PANES
-from mltd.tui.keymap import Scope, bindings_of, checked, keys_of
+from mltd.tui.keymap import Scope, bindings_of, check_keymap, keys_of
 from mltd.tui.keys_text import BEGIN, DIALOGS, END, keys_text, main, typed, updated
 from mltd.tui.screens.main import MainScreen
 from tests.conftest import ROOT
@@ -48,7 +48,7 @@ def test_a_keymap_accepts_every_key_as_the_list_spells_it(binding: Binding) -> N
     written = ",".join(typed(key) for key in keys_of(binding))
     scopes = [Scope("all", (binding,))]
     assert binding.id is not None
-    assert checked({binding.id: written}, scopes, "config.toml") == {binding.id: written}
+    assert check_keymap({binding.id: written}, scopes).keymap == {binding.id: written}
     assert keys_of(binding, {binding.id: written}) == keys_of(binding)
 
 

@@ -209,6 +209,15 @@ def test_the_log_itself_is_never_replaced_not_even_by_force(
     assert "belongs to mltd-tui itself" in capsys.readouterr().err
 
 
+def test_damage_to_the_journal_is_told(kept: str, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = SessionStore().folder / kept / "journal.jsonl"
+    header, line, *rest = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([header, line.replace(b'"n":1', b'"n":2'), *rest]))
+    assert run_report(kept) == 0
+    said = f"mltd-tui: session {kept}: 1 line is damaged and skipped: 2 of the journal"
+    assert said in capsys.readouterr().err
+
+
 def test_nothing_is_overwritten_without_force(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

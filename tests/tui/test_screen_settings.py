@@ -43,26 +43,15 @@ def test_without_a_file_everything_is_as_usual() -> None:
     assert settings.load() == ScreenSettings()
 
 
-def test_false_switches_desktop_notifications_off() -> None:
-    table = {"screen": {"desktop_notifications": False}}
-    assert settings.parse(table, "c.toml").desktop_notifications == ""
+def test_false_switches_desktop_notifications_off(own_home: Path) -> None:
+    write(own_home, "[screen]\ndesktop_notifications = false\n")
+    assert settings.load().desktop_notifications == ""
 
 
-def test_all_faults_are_told_at_once() -> None:
-    table = {
-        "screen": {"them": "dark", "bell": "loud", "desktop_notifications": True},
-        "keys": {"log.follow": 3},
-    }
-    with pytest.raises(SettingsError) as told:
-        settings.parse(table, "c.toml")
-    for part in (
-        "c.toml: screen.them is not known (did you mean theme?)",
-        'screen.bell = "loud" must be true or false',
-        'screen.desktop_notifications = true must be "osc9"',
-        'keys."log.follow" = 3 must be a text',
-        "docs/themes.md",
-    ):
-        assert part in str(told.value)
+@pytest.mark.parametrize("name", ['"log.follow"', "log.follow"])
+def test_a_mistake_in_keys_is_told_with_its_line(own_home: Path, name: str) -> None:
+    path = write(own_home, f'[keys]\n\n{name} = "q"\n')
+    assert settings.load().key_mistake("log.follow", "taken") == f"{path}:3: taken"
 
 
 @pytest.mark.parametrize("text", ["[screen", "\udcff"])
@@ -71,8 +60,3 @@ def test_a_file_that_is_no_toml_is_named(own_home: Path, text: str) -> None:
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(SettingsError, match=r"config\.toml cannot be read"):
         settings.load()
-
-
-def test_a_table_must_be_a_table() -> None:
-    with pytest.raises(SettingsError, match=r"\[screen\] must be a table"):
-        settings.parse({"screen": 3}, "c.toml")

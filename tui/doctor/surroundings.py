@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from mltd.runs.config_file import read_config
+from mltd.runs.errors import SettingsError
 
 from ..terminal import Terminal, own_environment, terminal_of
 from . import programs
@@ -87,15 +89,12 @@ def _wishes(path: Path) -> _Wishes:
 
     def read() -> None:
         # What is wrong with the file, its own check tells.
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-            unicode = table.get("screen", {}).get("unicode")
-            poll = table.get("follow", {}).get("poll_seconds")
-            is_interval = isinstance(poll, int | float) and 0 < poll <= 3600
+        with contextlib.suppress(SettingsError):
+            table = read_config(path).table
             found.append(
                 _Wishes(
-                    unicode if isinstance(unicode, bool) else None,
-                    float(poll) if is_interval else None,
+                    table.get("screen", {}).get("unicode"),
+                    table.get("follow", {}).get("poll_seconds"),
                 )
             )
 

@@ -54,6 +54,7 @@ def main() -> None:
         # What was named comes first; whoever opened the picker waits for the jobs.
         delay = 0.0 if first.is_survey else 1.0
         JobWatch(inbox.jobs, service.runs, delay=delay).start()
+    threading.Thread(target=_remove_old_copies, daemon=True).start()
     try:
         service.run()
     except BrokenPipeError:
@@ -76,6 +77,12 @@ def _listen(incoming: BinaryIO, inbox: object) -> None:
         # The screen is gone: whatever the main thread is doing, nobody needs it.
         inbox.close()
         os._exit(0)
+
+
+def _remove_old_copies() -> None:
+    from mltd.runs.remote.mirror_root import remove_old_copies
+
+    remove_old_copies()
 
 
 def _configured_poll() -> float | None:

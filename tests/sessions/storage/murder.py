@@ -24,7 +24,7 @@ from mltd.sessions.storage.schema import MIGRATIONS
 from mltd.sessions.storage.store import SessionStore
 from mltd.sessions.triage import Entry
 
-from .making import ID, note, triage_of, wish_for
+from .making import ID, note, triage_of, wish_for, without_checksums
 
 KILLS = 220
 CALLS = (
@@ -190,7 +190,8 @@ def migrate(folder: Path) -> None:
     """An older journal is converted."""
     triage = triage_of(note(1), note(2))
     MIGRATIONS[0] = lambda lines: lines
-    opening(folder, whole_journal(triage).replace(b'"schema":1', b'"schema":0'), triage.session)
+    older = without_checksums(whole_journal(triage)).replace(b'"schema":1', b'"schema":0')
+    opening(folder, older, triage.session)
 
 
 def create(folder: Path) -> None:

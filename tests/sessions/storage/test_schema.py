@@ -12,6 +12,7 @@ import pytest
 
 from mltd.sessions.errors import Refused, StorageError
 from mltd.sessions.storage.compacting import whole_journal
+from mltd.sessions.storage.lines import object_line
 from mltd.sessions.storage.schema import MIGRATIONS, Lines
 from mltd.sessions.storage.store import SessionStore
 
@@ -21,9 +22,11 @@ DONE = triage_of(note(1), hypothesis(1), note(2), "undo")
 
 
 def _newer() -> bytes:
-    data = whole_journal(DONE).replace(b'"schema":1', b'"schema":3,"mood":"calm"', 1)
+    header, _, entries = whole_journal(DONE).partition(b"\n")
+    newer = {**json.loads(header), "schema": 3, "mood": "calm"}
+    newer.pop("crc")
     strange = {"n": 5, "at": "2026-11-16T18:00:00Z", "action": {"op": "merge", "with": "x"}}
-    return data + json.dumps(strange).encode() + b"\n"
+    return object_line(newer) + entries + object_line(strange)
 
 
 def test_a_newer_journal_is_shown_as_far_as_it_is_understood(tmp_path: Path) -> None:

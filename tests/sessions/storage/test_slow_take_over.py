@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from mltd.sessions.storage import files, lock, opening
+from mltd.sessions.storage.lines import entry_line
 from mltd.sessions.storage.lock import LostError, SessionLock
 from mltd.sessions.storage.open_session import OpenSession
 from mltd.sessions.storage.store import SessionStore
+from mltd.sessions.triage import Entry, now
 
 from .making import note, note_ids
 
@@ -128,9 +130,9 @@ def test_what_the_former_owner_has_just_written_is_read_as_well(
 ) -> None:
     slow = Slow(monkeypatch, store, name, opening, "replace_durably")
     journal = opened.path / "journal.jsonl"
-    line = journal.read_bytes().splitlines()[-1].replace(b'"n":1,', b'"n":2,')
+    line = entry_line(Entry(n=2, at=now(), action=note(2)))
     with journal.open("ab") as file:
-        file.write(line.replace(b"N1", b"N2") + b"\n")
+        file.write(line)
     late = slow.goes_on()
     assert late.why_read_only == ""
     assert note_ids(late) == ["N1", "N2"]

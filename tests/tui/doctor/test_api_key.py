@@ -133,6 +133,8 @@ def test_a_site_that_forbids_it_is_believed(config: Path) -> None:
 
 def test_mistakes_in_the_file_are_left_to_the_area_of_the_file(config: Path) -> None:
     config.write_text('[claude]\nmodle = "x"\n')
+    assert told({api_key.NAME: GOOD}, config).state is State.OK
+    config.write_text("[claude\n")
     line = told({api_key.NAME: GOOD}, config)
     assert line.state is State.WARNING
     assert "not known before" in line.fact

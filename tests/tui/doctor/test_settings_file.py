@@ -34,13 +34,21 @@ def test_a_good_one_is_praised(path: Path) -> None:
 
 
 def test_mistakes_of_all_readers_are_told(path: Path) -> None:
-    path.write_text("[screen]\nbel = true\n[follow]\npoll_seconds = -1\n[claude]\nmodle = 1\n")
+    path.write_text("[scren]\n[screen]\nbel = true\n[follow]\npoll_seconds = -1\n[claude]\nx = 1\n")
     lines = look(path)
-    assert states(lines) == [State.PROBLEM, State.PROBLEM, State.PROBLEM]
-    assert "did you mean bell?" in lines[0].fact
-    assert "follow.poll_seconds" in lines[1].fact
-    assert "claude.modle" in lines[2].fact
+    assert states(lines) == [State.WARNING] * 4
+    assert lines[0].fact.startswith(f"{path}:1: unknown table [scren]")
+    assert "did you mean bell?" in lines[1].fact
+    assert "follow.poll_seconds" in lines[2].fact
+    assert "unknown key x in [claude]" in lines[3].fact
     assert all(line.advice for line in lines)
+
+
+def test_each_clashing_key_is_told(path: Path) -> None:
+    path.write_text('[keys]\n"log.wrap" = "q"\n"log.follow" = "f7"\n')
+    line = only(look(path))
+    assert line.state is State.WARNING
+    assert line.fact.startswith(f'{path}:2: keys."log.wrap" = "q": q belongs to "app.quit" already')
 
 
 @pytest.mark.parametrize("content", [b"[screen\n", b"\xff\xfe"])
