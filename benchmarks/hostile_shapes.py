@@ -611,7 +611,9 @@ def tables_boxed(rng: random.Random) -> Iterator[str]:
     """Tables of names and values with a frame, with names of their own."""
     for index in count():
         yield "-" * 40 + "\n"
-        yield "".join(f"| rollout/{_letters(index * 5 + n):<12} | {rng.random():<9.4g} |\n" for n in range(5))
+        yield "".join(
+            f"| rollout/{_letters(index * 5 + n):<12} | {rng.random():<9.4g} |\n" for n in range(5)
+        )
 
 
 def table_endless(rng: random.Random) -> Iterator[str]:

@@ -36,7 +36,11 @@ class Settings:
 
 def config_path() -> Path:
     """Where the configuration file would be."""
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return _config_below(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"))
+
+
+@lru_cache(maxsize=4)
+def _config_below(base: str) -> Path:
     return Path(base, "mltd", "config.toml")
 
 
