@@ -13,10 +13,11 @@ from itertools import count, islice
 from pathlib import Path
 from typing import BinaryIO
 
-WORDS = (
-    "the model was trained with data from many sources and we found that loader shards are slow "
-    "when cache misses happen while tokens of each document wait for workers on node"
-).split()
+WORDS = [
+    "the", "model", "was", "trained", "with", "data", "from", "many", "sources", "and", "we",
+    "found", "that", "loader", "shards", "are", "slow", "when", "cache", "misses", "happen",
+    "while", "tokens", "of", "each", "document", "wait", "for", "workers", "on", "node",
+]  # fmt: skip
 FRAMES = 50
 """Frames of a long traceback."""
 
@@ -85,6 +86,12 @@ def tags(rng: random.Random) -> Iterator[str]:
             f"train/block_{index % 97}/expert_{index // 97 % 311}/head_{index % 13}/entropy: "
             f"{rng.random():.5f} (step {index // 30167})\n"
         )
+
+
+def accuracies(rng: random.Random) -> Iterator[str]:
+    """New names of accuracies, three times each, above 100 %."""
+    for index in count():
+        yield f"step {index} task_{index // 3}/accuracy {rng.random() * 900:.2f}\n"
 
 
 def units(rng: random.Random) -> Iterator[str]:
@@ -435,9 +442,10 @@ def huge_numbers(rng: random.Random) -> Iterator[str]:
 
 
 def spikes(rng: random.Random) -> Iterator[str]:
-    """A loss and a rate of learning that jump at every step."""
+    """A loss and a learning rate that jump at every step."""
     for index in count():
-        yield f"step {index} loss {10 ** rng.uniform(-8, 8):.4g} lr {10 ** rng.uniform(-8, 0):.4g}\n"
+        loss, rate = 10 ** rng.uniform(-8, 8), 10 ** rng.uniform(-8, 0)
+        yield f"step {index} loss {loss:.4g} lr {rate:.4g}\n"
 
 
 # -- lines ---------------------------------------------------------------------------------
@@ -611,9 +619,8 @@ def tables_boxed(rng: random.Random) -> Iterator[str]:
     """Tables of names and values with a frame, with names of their own."""
     for index in count():
         yield "-" * 40 + "\n"
-        yield "".join(
-            f"| rollout/{_letters(index * 5 + n):<12} | {rng.random():<9.4g} |\n" for n in range(5)
-        )
+        for row in range(5):
+            yield f"| rollout/{_letters(index * 5 + row):<12} | {rng.random():<9.4g} |\n"
 
 
 def table_endless(rng: random.Random) -> Iterator[str]:
@@ -782,18 +789,18 @@ _GENERATED: tuple[tuple[str, tuple[Generator, ...]], ...] = (
         "log",
         (
             names, names_in_letters, names_three_times, names_repeated, names_of_losses, tags,
-            units, no_separators, templates, templates_of_metrics, word_templates, prose,
-            plain_prose, dates, timestamps, digits, numbers, ranks, ranks_repeated, ranks_many,
-            ranks_and_errors, layers, layers_repeated, layers_wide, layers_few, traceback,
-            traceback_same, exceptions, exceptions_deep, exceptions_chained, exceptions_of_ranks,
-            warnings, warnings_same, errors, errors_in_words, checkpoints, evaluations, config,
-            arguments, namespaces, namespace_open, yaml_dump, statements, restarts, backwards,
-            same_step, epochs, epochs_and_restarts, bad_numbers, bad_numbers_at_times,
-            huge_numbers, spikes, rewrites, rewrites_of_widths, returns_only, backspaces, escapes,
-            escapes_open, long_line, long_lines, long_word, brackets, brackets_long, quotes,
-            dicts_nested, dict_open, empty_lines, short_lines, indented, combining,
-            wide_characters, nul_bytes, nul_hole, bytes_at_random, utf_16, tables,
-            tables_of_spaces, tables_boxed, table_endless, json_in_text,
+            accuracies, units, no_separators, templates, templates_of_metrics, word_templates,
+            prose, plain_prose, dates, timestamps, digits, numbers, ranks, ranks_repeated,
+            ranks_many, ranks_and_errors, layers, layers_repeated, layers_wide, layers_few,
+            traceback, traceback_same, exceptions, exceptions_deep, exceptions_chained,
+            exceptions_of_ranks, warnings, warnings_same, errors, errors_in_words, checkpoints,
+            evaluations, config, arguments, namespaces, namespace_open, yaml_dump, statements,
+            restarts, backwards, same_step, epochs, epochs_and_restarts, bad_numbers,
+            bad_numbers_at_times, huge_numbers, spikes, rewrites, rewrites_of_widths,
+            returns_only, backspaces, escapes, escapes_open, long_line, long_lines, long_word,
+            brackets, brackets_long, quotes, dicts_nested, dict_open, empty_lines, short_lines,
+            indented, combining, wide_characters, nul_bytes, nul_hole, bytes_at_random, utf_16,
+            tables, tables_of_spaces, tables_boxed, table_endless, json_in_text,
         ),
     ),
     ("jsonl", (json_keys, json_wide, json_deep, json_long_lists)),
