@@ -36,6 +36,8 @@ class LeftOut(StrEnum):
     """Lines of high ranks."""
     SERIES = "series"
     """Values whose names came too late."""
+    HEADERS = "headers"
+    """Rows of tables below headers that came too late."""
 
 
 _SENTENCES = {
@@ -44,6 +46,8 @@ _SENTENCES = {
     LeftOut.RANKS: f"metrics of ranks above {MOST_RANKS - 1:,} were left out ({{count:,}} lines)",
     LeftOut.SERIES: f"only the first {MOST_SERIES:,} metric names were kept"
     " ({count:,} values of others were left out)",
+    LeftOut.HEADERS: f"only the first {MOST_HEADINGS:,} table headers were kept"
+    " ({count:,} rows below others were left out)",
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from mltd.runs import limits
 from mltd.runs import run as run_module
 from mltd.runs.config.dumps import config_from_lines
-from mltd.runs.formats import axis_names
+from mltd.runs.formats import axis_names, tabular
 from mltd.runs.ingest import read_file
 from mltd.runs.roles import Roles, shipped
 from mltd.runs.run import Run
@@ -135,6 +135,22 @@ def test_a_failure_that_a_chunk_repeats_is_collected_some_hundred_times(
     TextReader().feed(lines.encode(), final=True)
     assert len(collected) <= collector.EVENTS_PER_SHAPE + collector.LAST_FAILURES + 1
     assert max(collected) == 2999
+
+
+def test_rows_below_too_many_headers_of_a_table_are_left_out_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tabular, "MOST_HEADINGS", 5)
+    lines = [text for n in range(20) for text in (f"step,loss_{n},acc_{n}", f"{n},0.{n},0.5")]
+    again = ["step,loss_0,acc_0", "21,0.25,0.5"]
+    run = read(tmp_path / "metrics.csv", iter([*lines, *again]))
+    names = {series.name for series in run.of_file(0)} - {"step"}
+    assert names == {f"{name}_{n}" for n in range(5) for name in ("loss", "acc")}
+    first = run.find(0, "loss_0")
+    assert first is not None
+    assert first.values.tolist() == [0.0, 0.25]
+    assert run.files[0].left_out == {limits.LeftOut.HEADERS: 15}
+    assert "15 rows below others were left out" in run.files[0].notice
 
 
 class CountedLines(Sequence[str]):
