@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,12 +55,17 @@ class ConfigFile(NamedTuple):
 
 def config_directory() -> Path:
     """The folder of the user's own files."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "mltd")
+    return config_path().parent
 
 
 def config_path() -> Path:
     """The path of the configuration file, whether or not there is one."""
-    return config_directory() / "config.toml"
+    return _config_below(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"))
+
+
+@lru_cache(maxsize=4)  # asked for at every update of a run
+def _config_below(folder: str) -> Path:
+    return Path(folder, "mltd", "config.toml")
 
 
 def read_config(path: Path | None = None) -> ConfigFile:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-MOST_SERIES = 32_768
+MOST_SERIES = 16_384
 """Series of one file; those that come first are kept. Mixtures of experts have some thousands."""
 KNOWN_SERIES = 1_024
 """Further series of a file whose names are known to measure something, such as `val_loss`."""
 MOST_RANKS = 16_384
 """Ranks whose metrics are kept, from 0 on."""
-MOST_IDLE_SHAPES = 1_000
+MOST_IDLE_SHAPES = 2_000
 """Shapes of line without metrics or events, after which a new shape must look like it has some."""
-MOST_SHAPES = 8_000
+MOST_SHAPES = 4_000
 """Shapes of line, after which a new one is learned if it comes back or tells of a failure."""
 MOST_FAILURE_SHAPES = 1_000
 """Further shapes of line that may tell of failures."""
@@ -36,6 +36,8 @@ class LeftOut(StrEnum):
     """Lines of high ranks."""
     SERIES = "series"
     """Values whose names came too late."""
+    HEADERS = "headers"
+    """Rows of tables below headers that came too late."""
 
 
 _SENTENCES = {
@@ -44,6 +46,8 @@ _SENTENCES = {
     LeftOut.RANKS: f"metrics of ranks above {MOST_RANKS - 1:,} were left out ({{count:,}} lines)",
     LeftOut.SERIES: f"only the first {MOST_SERIES:,} metric names were kept"
     " ({count:,} values of others were left out)",
+    LeftOut.HEADERS: f"only the first {MOST_HEADINGS:,} table headers were kept"
+    " ({count:,} rows below others were left out)",
 }
 
 

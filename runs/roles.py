@@ -33,6 +33,8 @@ _AMOUNT = re.compile(r"(?:.* )?total (?:tokens|samples|examples|images|frames|wo
 """`throughput/total_tokens`: how much went through so far, not how fast."""
 _RATE = re.compile(r"[a-z]/s(?:ec(?:ond)?)?$", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"(?:ENV\[)?[A-Z][A-Z0-9]*_[A-Z0-9_]{4,}\]?")
+_DIGITS = re.compile(r"[0-9]+")
+_BESIDE_STAR = re.compile(r"[0-9]+(?=\*)|(?<=\*)[0-9]+")
 
 
 @lru_cache(maxsize=65536)
@@ -115,6 +117,26 @@ class Roles:
         counters = {name for name, (axis, _) in axes if axis in ("step", "epoch")}
         return self.words("outcome") | {name for name in counters if name.isalpha()}
 
+    @cached_property
+    def _telling_numbers(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Numbers that are part of names in the tables, and those of them beside a star."""
+        tables = repr(self.table)
+        return frozenset(_DIGITS.findall(tables)), tuple(_BESIDE_STAR.findall(tables))
+
+    def _generic(self, name: str) -> str:
+        """A name that means the same: numbers that no rule names are replaced by one of them.
+
+        What `expert_4711/load` means is then known for all experts.
+        """
+        return _DIGITS.sub(self._any_number, name)
+
+    def _any_number(self, match: re.Match[str]) -> str:
+        digits = match[0]
+        telling, beside_star = self._telling_numbers
+        if digits in telling or digits.startswith(beside_star) or digits.endswith(beside_star):
+            return digits
+        return any_digits if (any_digits := "8" * len(digits)) not in telling else digits
+
     def axis_of(self, name: str) -> str | None:
         """Which coordinate a name is, if it is one."""
         return self.axis_rank(name)[0]
@@ -127,6 +149,10 @@ class Roles:
             return override, 0
         if override is not None:
             return None, 0
+        return self._axis_rank(self._generic(name))
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def _axis_rank(self, name: str) -> tuple[str | None, int]:
         words = normalise(name)
         found = self._axis_by_name.get(words)
         if found is None and (stripped := self._without_split(words)) != words:
@@ -176,6 +202,10 @@ class Roles:
         """The canonical role of a raw name, such as `train/loss`, or None."""
         if (override := self.overrides.get(name)) is not None:
             return override
+        return self._role_of(self._generic(name), split)
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def _role_of(self, name: str, split: str) -> str | None:
         words = normalise(name)
         if (axis := self._axis_by_name.get(words)) is not None and axis[0] != "batch":
             return f"axis/{axis[0]}"
@@ -210,6 +240,10 @@ class Roles:
     @lru_cache(maxsize=16384)  # noqa: B019
     def is_outcome(self, name: str) -> bool:
         """True if the name speaks of something measured, not of something set."""
+        return self._is_outcome(self._generic(name))
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def _is_outcome(self, name: str) -> bool:
         if _ENVIRONMENT.fullmatch(name):
             return False
         words = set(normalise(name).split())

@@ -82,7 +82,7 @@ _STAND_INS = {
 _BAR = " (progress)"
 _PERCENT = " (%)"
 _MOST_PERCENT = 100.0
-MOST_JUDGED = 8_192
+MOST_JUDGED = 4_096
 """Series that are judged; each takes a fraction of a millisecond, at every verdict."""
 LEAST_TESTS = 3
 """Tests in one training from which on they are its validation."""
@@ -114,6 +114,8 @@ class RunView:
         self.run = run
         self._curves: dict[int, Curve] = {}
         self._series: list[Series] = []
+        self._shares: dict[str, Series] = {}
+        """Percentages by name, the first one where several files have it."""
         self.layer_series: list[Series] = []
         """Metrics of single layers, as a probe records them; `recording` puts them in order."""
         self._measures: list[Curve] | None = None
@@ -131,6 +133,8 @@ class RunView:
         everything = self.run.series
         # A layer may be called anything: rules that go by names must not meet it.
         self._series = _most_telling([series for series in everything if not series.layer])
+        shares = (s for s in self._series if s.name.endswith(_PERCENT) and len(s))
+        self._shares = {series.name: series for series in reversed([*shares])}
         self._measures = None
         self.layer_series = [series for series in everything if series.layer]
         self.is_partial = len(self._series) + len(self.layer_series) < len(everything)
@@ -198,8 +202,7 @@ class RunView:
         """`Accuracy: 239/400 (60%)` counts first: the share in parentheses is the accuracy."""
         if float(np.nanmax(series.values, initial=0.0)) <= _MOST_PERCENT:
             return series
-        named = (s for s in self._series if s.name == f"{series.name}{_PERCENT}" and len(s))
-        return next(named, series)
+        return self._shares.get(f"{series.name}{_PERCENT}", series)
 
     @property
     def _has_loss(self) -> bool:

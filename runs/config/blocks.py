@@ -13,6 +13,8 @@ from .plain import read_scalar
 from .yaml_source import read_yaml
 
 MOST_LINES = 2000
+_FIRST_LINES = 32
+"""Lines that are looked at first; most blocks are no longer."""
 _MOST_WIDTH = 2000
 _MOST_YAML = 200_000
 """Characters; a dump is no larger, and parsing takes a second per megabyte or so."""
@@ -67,8 +69,22 @@ def read_block(lines: Sequence[str], index: int) -> Block | Cut | None:
     """The block under the headline at `index`, if there is one."""
     body = split_label(lines[index]).body
     start = index if _BARE_YAML.match(body) else index + 1
+    count = _FIRST_LINES
+    while True:
+        # Few lines first: a headline may stand above every one of thousands of small blocks.
+        has_more = count < MOST_LINES and start + count < len(lines)
+        block = _read_some(lines, start, count, has_more=has_more)
+        if not has_more or not isinstance(block, Cut):
+            return block
+        count = min(4 * count, MOST_LINES)
+
+
+def _read_some(
+    lines: Sequence[str], start: int, count: int, *, has_more: bool
+) -> Block | Cut | None:
+    """The block that begins at `start`, as far as a number of lines tells."""
     bodies = [
-        split_label(line[:_MOST_WIDTH]).body.rstrip() for line in lines[start : start + MOST_LINES]
+        split_label(line[:_MOST_WIDTH]).body.rstrip() for line in lines[start : start + count]
     ]
     skipped = 0
     while skipped < min(3, len(bodies)) and _is_empty(bodies[skipped]):
@@ -76,7 +92,7 @@ def read_block(lines: Sequence[str], index: int) -> Block | Cut | None:
     bodies = bodies[skipped:]
     if not bodies:
         return Cut(None)
-    found, taken, is_whole = _read(bodies)
+    found, taken, is_whole = _read(bodies, has_more=has_more)
     block = (found, start + skipped + taken) if len(found) >= 2 else None
     return block if is_whole else Cut(block)
 
@@ -86,7 +102,7 @@ def _is_empty(body: str) -> bool:
     return _RULER.match(rest) is not None or rest.endswith("] ") or body.rstrip().endswith("]")
 
 
-def _read(bodies: Sequence[str]) -> tuple[dict[str, object], int, bool]:
+def _read(bodies: Sequence[str], *, has_more: bool) -> tuple[dict[str, object], int, bool]:
     """Settings, how many lines they take, and whether a line that ends them was seen."""
     first = bodies[0]
     if _ASSIGNMENT.match(first):
@@ -97,7 +113,7 @@ def _read(bodies: Sequence[str]) -> tuple[dict[str, object], int, bool]:
     if _DOTS.match(texts[0]) and not _FIELD.match(texts[0]):
         return _read_dots(texts, is_whole)
     if len(texts) > 1 and all(_YAML_LINE.match(text) for text in texts[:2]):
-        nested = _read_yaml(texts, is_whole)
+        nested = _read_yaml(texts, is_whole, has_more=has_more)
         if nested is not None:
             return nested
     return _read_fields(texts, is_whole)
@@ -156,7 +172,9 @@ def _read_cells(bodies: Sequence[str]) -> tuple[dict[str, object], int, bool]:
     return found, len(bodies), False
 
 
-def _read_yaml(texts: Sequence[str], is_whole: bool) -> tuple[dict[str, object], int, bool] | None:
+def _read_yaml(
+    texts: Sequence[str], is_whole: bool, *, has_more: bool
+) -> tuple[dict[str, object], int, bool] | None:
     indent = len(texts[0]) - len(texts[0].lstrip(" "))
     taken = 0
     for text in texts:
@@ -164,6 +182,8 @@ def _read_yaml(texts: Sequence[str], is_whole: bool) -> tuple[dict[str, object],
             is_whole = True
             break
         taken += 1
+    if has_more and not is_whole:
+        return {}, 0, False  # YAML that is cut may be none
     source = "\n".join(text[indent:] for text in texts[:taken])
     if len(source) > _MOST_YAML:
         return None

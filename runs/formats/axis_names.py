@@ -31,8 +31,9 @@ def is_counter(first: str) -> bool:
 def axis_sources(names: Sequence[str]) -> dict[str, list[int]]:
     """Axis to the positions of the names that can supply it, the most trustworthy first."""
     found: dict[str, list[tuple[int, int]]] = {}
+    roles = current().roles
     for position, name in enumerate(names):
-        axis, rank = current().roles.axis_rank(name)
+        axis, rank = roles.axis_rank(name)
         if axis in AXES:
             found.setdefault(axis, []).append((rank, position))
     if names and not {"step", "epoch"} & found.keys() and is_counter(names[0]):

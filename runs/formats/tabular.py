@@ -14,6 +14,7 @@ import numpy as np
 from ..event import Event, EventKind
 from ..events import classify
 from ..harvest import Harvest
+from ..limits import MOST_HEADINGS, LeftOut
 from ..roles import shipped
 from .format import Reader
 from .records import join_harvests
@@ -44,6 +45,11 @@ class TabularReader:
         self._subject = subject
         """What the table is about, by the name of its file."""
         self._header: Header | None = None
+        self._headers: set[tuple[str, ...]] = set()
+        self._left_out = 0
+        """Rows in this feed below a header beyond the limit."""
+        self._is_left_out = False
+        """Rows are below such a header."""
         self._is_begun = False
         self._line = self._offset = 0  # how far this feed has come
         self._fast_from = fast_from
@@ -76,11 +82,15 @@ class TabularReader:
             position += part.consumed
             can_split = position == stop  # else a quoted cell goes on past the piece
             pending.pop()
-        return join_harvests(parts)
+        found = join_harvests(parts)
+        if self._left_out:
+            found.left_out[LeftOut.HEADERS] = self._left_out
+            self._left_out = 0
+        return found
 
     def _read_fast(self, data: bytes, start: int, stop: int) -> Harvest | None:
         header = self._header
-        if header is None or stop - start < self._fast_from:
+        if header is None or self._is_left_out or stop - start < self._fast_from:
             return None
         block = data[start:stop]
         table = read_numeric_block(block, header.delimiter.encode(), len(header.names))
@@ -141,12 +151,25 @@ class TabularReader:
         if header is None or _is_new_header(header, cells):
             if not is_header(cells):
                 return ""
-            self._header = Header.of(self._named_by_file(cells), delimiter)
-            return "the table's header is written again: the run was restarted" if header else ""
+            return self._begin(cells, delimiter)
+        if self._is_left_out:
+            self._left_out += 1
+            return ""
         if not tables or tables[-1].header is not header:
             tables.append(Rows(header))
         tables[-1].add(self._line + 1, cells)
         return ""
+
+    def _begin(self, cells: list[str], delimiter: str) -> str:
+        """Take a header; the sentence to report if it is one in the middle."""
+        names = tuple(cells)
+        self._is_left_out = len(self._headers) >= MOST_HEADINGS and names not in self._headers
+        if self._is_left_out:
+            return ""
+        is_first = self._header is None
+        self._headers.add(names)
+        self._header = Header.of(self._named_by_file(cells), delimiter)
+        return "" if is_first else "the table's header is written again: the run was restarted"
 
     def _named_by_file(self, cells: list[str]) -> list[str]:
         """`Wall time,Step,Value`, as TensorBoard saves a curve: the file tells what of."""

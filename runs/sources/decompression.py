@@ -16,10 +16,10 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 _INPUT_BYTES = 64 << 10
 _XZ_MEMORY_BYTES = 512 << 20
 """`xz -9` needs 64 MiB; a header that asks for more than this is not a log."""
-MOST_GROWTH = 100
-"""Unpacked bytes per packed byte that are read; logs have 5 to 30, and a bomb has thousands."""
-LEAST_LIMIT = 64 << 20
-"""A small file may unpack to this much, however well it was packed."""
+LEAST_LIMIT = 32 << 20
+"""Unpacked bytes that are read of any file, however well it was packed."""
+MOST_GROWTH = 20
+"""Further bytes that are read for each packed byte; logs have 5 to 30, a bomb has thousands."""
 
 
 class Decoder(Protocol):
@@ -134,7 +134,7 @@ class DecompressedRaw(io.RawIOBase):
         self._ready = memoryview(b"")
         self._is_done = False
         self._delivered = 0
-        self._limit = max(LEAST_LIMIT, MOST_GROWTH * _size(source))
+        self._limit = LEAST_LIMIT + MOST_GROWTH * _size(source)
         self.notes: list[str] = []
 
     def readable(self) -> bool:
@@ -202,8 +202,8 @@ class DecompressedRaw(io.RawIOBase):
             return
         self._is_done = True
         self.notes.append(
-            f"the {self._codec.name} data unpacks to more than {MOST_GROWTH} times its size; only "
-            f"the first {self._limit >> 20:,} MiB were read (to read all of it, unpack it first)"
+            f"the {self._codec.name} data unpacks to far more than its size; only the first "
+            f"{self._limit >> 20:,} MiB were read (to read all of it, unpack it first)"
         )
 
     def _finish(self, what: str) -> None:

@@ -124,8 +124,9 @@ class Collector:
                 self._hear(plan, number, chunk.line_of(index) + 1, texts[index], harvest)
             if plan.rule is not None:
                 plan.events_seen += 1
-                if plan.events_seen > EVENTS_PER_SHAPE:
+                if plan.events_seen > EVENTS_PER_SHAPE and number not in self._repeated:
                     self._repeated.add(number)
+                    repeated |= _all_but_last(numbers, number)
                 if plan.events_seen > EVENTS_PER_SHAPE and plan.rule.kind not in FAILURES:
                     continue
                 collected = collect(texts, index, final=final)
@@ -174,10 +175,13 @@ class Collector:
 
     def _repeated_failures(self, numbers: Ints) -> set[int]:
         """Places of failures of a kind that was told hundreds of times, but for the last ones."""
-        left_out: set[int] = set()
-        for number in self._repeated:
-            left_out.update(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
-        return left_out
+        found = self._repeated.intersection(np.unique(numbers).tolist()) if self._repeated else ()
+        return {place for number in found for place in _all_but_last(numbers, number)}
+
+
+def _all_but_last(numbers: Ints, number: int) -> set[int]:
+    """Places of the lines of a plan, but for those of the last failures."""
+    return set(np.flatnonzero(numbers == number)[:-LAST_FAILURES].tolist())
 
 
 def _placed(event: Event, chunk: CleanChunk, starts: LineStarts) -> Event:

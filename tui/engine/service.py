@@ -45,6 +45,7 @@ from .rows import make_row
 from .series_list import describe_series
 from .survey import Survey
 from .timing import (
+    DESCRIBE_SHARE,
     DISCOVER_EVERY,
     DISCOVER_SHARE,
     FOLLOWED_AT_ONCE,
@@ -363,14 +364,24 @@ class Service:
             self._send(StatusChanged(status))
             if len(self._catalogue.runs) > 1 or self._surveys:
                 self._send(Rows((self._row(followed.number),)))
-        series = describe_series(followed.number, followed.run, self._curves.book.envelopes)
-        if series != told.series:
-            told.series = series
-            self._send(series)
+        self._tell_series(followed, told)
         if is_first and followed.diagnosis is not None:
             self._send(Diagnosed(followed.number, followed.diagnosis))
         for problem in followed.problems():
             self._send(Trouble(problem))
+
+    def _tell_series(self, followed: FollowedRun, told: Told) -> None:
+        """Send the list of metrics if it can have changed; a long one less often."""
+        state = (told.growth, id(followed.run), followed.run.thinnings)
+        started = self._now()
+        if told.listed == state or (followed.has_work and started < told.next_series):
+            return
+        told.listed = state
+        series = describe_series(followed.number, followed.run, self._curves.book.envelopes)
+        if series != told.series:
+            told.series = series
+            self._send(series)
+        told.next_series = self._now() + DESCRIBE_SHARE * (self._now() - started)
 
     def _row(self, number: int) -> RunRow:
         files = self._catalogue.runs[number]

@@ -18,6 +18,8 @@ SETTLE_AFTER = 1.0
 SETTLE_AGAIN = 11.0
 JUDGE_SILENCE = 25.0
 """Seconds after the last byte when silence itself is judged, as of a run that says it finished."""
+DESCRIBE_SHARE = 10.0
+"""Listing very many metrics takes long: while a log is read, a tenth of the time goes into it."""
 JUDGE_EVERY = 1.0
 JUDGE_SHARE = 5.0
 """A verdict that takes long is made less often: at most a fifth of the time goes into it."""
@@ -29,6 +31,9 @@ class Told:
     def __init__(self) -> None:
         self.status: RunStatus | None = None
         self.series: SeriesChanged | None = None
+        self.listed: tuple[int, int, int] | None = None
+        """Of which state of the run the series are: growth, the run itself, thinnings."""
+        self.next_series = 0.0
         self.next_status = 0.0
         self.next_verdict = 0.0
         self.settles: tuple[float, ...] = ()

@@ -6,7 +6,10 @@ from typing import TypeVar
 
 import pytest
 
+from mltd.runs.envelope import Envelopes
+from mltd.runs.run import Run
 from mltd.runs.sources.watcher import Watcher
+from mltd.tui.engine import service
 from mltd.tui.engine.curve_protocol import (
     CompareRequest,
     Comparison,
@@ -104,6 +107,32 @@ def test_a_growing_log_is_read_on(desk: Desk, tmp_path: Path) -> None:
     desk.inbox.changed({log})
     desk.until(lambda: desk.status().status.step == 79)
     assert desk.status().status.files[0].lines == 80
+
+
+def test_the_metrics_of_a_log_that_stopped_growing_are_listed_no_more(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[int] = []
+    describe = service.describe_series
+
+    def counted(number: int, run: Run, envelopes: Envelopes) -> SeriesChanged:
+        listed.append(number)
+        return describe(number, run, envelopes)
+
+    monkeypatch.setattr(service, "describe_series", counted)
+    log = tmp_path / "train.log"
+    write_steps(log, 0, 50)
+    desk.inbox.wish(Open((str(log),)))
+    desk.until(lambda: desk.of(Diagnosed))
+    end = desk.now + 60
+    desk.until(lambda: desk.now > end)
+    before = len(listed)
+    desk.until(lambda: desk.now > end + 300)
+    assert len(listed) == before
+    write_steps(log, 50, 80)
+    desk.inbox.changed({log})
+    desk.until(lambda: desk.of(SeriesChanged)[-1].series[0].points == 80)
+    assert len(listed) > before
 
 
 def test_curves_are_sent_at_once_and_again_when_they_grew(desk: Desk, tmp_path: Path) -> None:
