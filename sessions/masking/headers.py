@@ -7,6 +7,16 @@ import re
 _RULES: tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...] = tuple(
     (tuple(marks.split()), kind, re.compile(pattern, re.IGNORECASE | re.ASCII))
     for marks, kind, pattern in (
+        # A scheme with parameters, such as Digest or AWS4-HMAC-SHA256: all of them are credentials.
+        ("authorization", "authorization",
+         r"(?P<head>authorization\\{0,4}[\"'`]?[ \t]{0,8}[:=,][ \t]{0,8}b?\\{0,4}[\"'`]?"
+         r"[a-z][\w-]{1,40}[ \t]{1,8})"
+         r"(?P<secret>[a-z][\w-]{0,40}=(?:\\{0,4}\"[^\"\n]{0,4000}+\"|[^\s,\"'`\\]{1,4000}+)"
+         r"(?:,[ \t]{0,8}[a-z][\w-]{0,40}=(?:\\{0,4}\"[^\"\n]{0,4000}+\"|[^\s,\"'`\\]{1,4000}+)){0,20}+)"),
+        ("authorization", "authorization",
+         r"(?P<head>authorization\\{0,4}[\"'`]?[ \t]{0,8}[:=,][ \t]{0,8}b?\\{0,4}[\"'`]?"
+         r"[a-z][\w-]{1,40}[ \t]{1,8})"
+         r"(?P<secret>(?=[^\s\"'`,;\\]{0,64}?\d)[\w.~+/=:-]{12,}+)"),
         ("authorization", "authorization",
          r"(?P<head>authorization\\{0,4}[\"'`]?[ \t]{0,8}[:=,][ \t]{0,8}b?\\{0,4}[\"'`]?"
          r"(?:(?:bearer|basic|token|digest|negotiate|apikey|bot)[ \t]{1,8})?)"
@@ -34,6 +44,11 @@ _RULES: tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...] = tuple(
         ("docker podman", "password",
          r"(?P<head>\b(?:docker|podman)[ \t]login\b[^\n|;]{0,120}?[ \t]-p[ \t]{1,4}[\"']?)"
          r"(?P<secret>(?!\[masked)[^\s\"']++)"),
+        ("openssl", "password",
+         r"(?P<head>\bopenssl\b[^\n|;]{0,200}?[ \t]-(?:k[ \t]{1,4}|pass(?:in|out)?[ \t]{1,4}pass:)[\"']?)"
+         r"(?P<secret>(?!\[masked)[^\s\"']++)"),
+        ("bundle_", "credentials",
+         r"(?P<head>\bBUNDLE_\w{1,80}__\w{2,20}[\"']?[=:][ \t]{0,4}[\"']?)(?P<secret>\w{1,64}:\w{6,128}+)"),
         ("wandb", "W&B key",
          r"(?P<head>\bwandb\b[^\n]{0,80}?\b(?:login|key)\b[^\n]{0,40}?)(?<![\w])"
          r"(?P<secret>[0-9a-f]{40})(?!\w)"),
