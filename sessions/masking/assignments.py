@@ -7,7 +7,9 @@ import re
 from .names import Doubt, Named, announced
 from .values import is_secret
 
-_GATE = re.compile(r"pass|pwd|secret|token|key|cred|auth|cookie|bearer|string|conn|certificate", re.IGNORECASE)
+_GATE = re.compile(
+    r"pass|pwd|secret|token|key|cred|auth|cookie|bearer|string|conn|certificate", re.IGNORECASE
+)
 _HIT = re.compile(
     r"""
     (?:pass(?:w(?:or)?[dt]|phrase|code)?|pwd?|secret|token|key|cred(?:ential|s)|auth|cookie|bearer

@@ -5,25 +5,31 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .marks import find_marks
 from .names import Doubt, Named
 from .values import is_secret
 
 _CALL = re.compile(
     r"""
-    \b(?:
+    (?<!\w)(?:\w{1,40}_)?(?:
         (?P<login>login|authenticate|simple_bind(?:_s)?|(?:HTTP)?(?:Basic|Digest|Proxy)Auth
-           |basic_auth|UsernamePassword\w{0,16}|PlainTextAuthProvider|PasswordAuthenticator)
-      | (?P<server>FTP(?:_TLS)?|(?:MySQLdb|pymysql|aiomysql|mysql\.connector|psycopg2?|asyncpg|pyodbc
-           |cx_Oracle|oracledb|pymssql|snowflake\.connector|(?:\w{1,40}_)?(?:ssh|sftp|client|transport
-           |conn|db|ftp|server|session))\.connect)
+           |basic_auth)
+      | (?P<server>FTP(?:_TLS)?|(?:MySQLdb|pymysql|aiomysql|mysql\.connector|psycopg2?|asyncpg
+           |pyodbc|cx_Oracle|oracledb|pymssql|snowflake\.connector|ssh|sftp|client|transport|conn
+           |db|ftp|server|session)\.connect)
       | (?P<only>set_?password|(?:HTTP)?(?:Token|Bearer)Auth|Fernet|AzureKeyCredential|SecretStr
            |AccessToken)
       | (?P<pair>auth[ ]?=[ ]?)
-    )\(
+    )\(\Z
     """,
     re.VERBOSE | re.ASCII,
 )
-_GATE = re.compile(r"login|auth|bind|password|connect|FTP|Fernet|Credential|SecretStr|AccessToken|Auth")
+_MARKS = (
+    "login(", "authenticate(", "simple_bind(", "simple_bind_s(", "Auth(", "basic_auth(", "FTP(",
+    "FTP_TLS(", ".connect(", "set_password(", "setpassword(", "Fernet(", "AzureKeyCredential(",
+    "SecretStr(", "AccessToken(", "auth=(", "auth = (",
+)  # fmt: skip
+_LONGEST_NAME = 72
 _ARGUMENT = re.compile(
     r"""\s{0,40}(?P<name>[A-Za-z_]\w{0,40}\s?=\s?)?"""
     r"""(?:[bBrRuUfF]{0,2}(?P<slashes>\\{0,4})(?P<quote>["'])"""
@@ -45,18 +51,21 @@ class _Argument(NamedTuple):
 
 def mask_calls(text: str) -> str:
     """Mask passwords and tokens that calls get by position."""
-    if "(" not in text or not _GATE.search(text):
+    if "(" not in text:
         return text
     pieces: list[str] = []
     done = 0
-    for call in _CALL.finditer(text):
-        if call.start() < done:
+    for _, end in find_marks(text, _MARKS):
+        call = _CALL.search(text, max(done, end - _LONGEST_NAME), end)
+        if call is None:
             continue
-        secret = _secret_of(call, _positional(text, call.end()))
-        if secret is not None:
+        secret = _secret_of(call, _positional(text, end))
+        if secret is not None and secret.start >= done:
             kind = "token" if call.lastgroup == "only" and "assword" not in call[0] else "password"
             pieces += (text[done : secret.start], f"[masked: {kind}]")
             done = secret.end
+    if not pieces:
+        return text
     pieces.append(text[done:])
     return "".join(pieces)
 

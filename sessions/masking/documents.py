@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .values import MASK, looks_random
+from .values import looks_random
 
 _QUOTE = r"\\{0,4}[\"']?"
 _USER_AND_KEY = re.compile(
@@ -17,12 +17,12 @@ _KEY_AND_USER = re.compile(
 )
 """`{"username": "joe", "key": "..."}`, as Kaggle writes it: `key` alone says nothing."""
 _JSON_WEB_KEY = re.compile(
-    rf"(?P<head>[\"'](?:d|p|q|dp|dq|qi|k)\\{{0,4}}[\"']\s{{0,4}}:\s{{0,4}}\\{{0,4}}[\"'])"
+    r"(?P<head>[\"'](?:d|p|q|dp|dq|qi|k)\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'])"
     r"(?P<secret>[\w-]{16,}+)"
 )
 _PGPASS = re.compile(
     r"(?P<head>^(?:[\w.*-]{1,100}):(?:543\d|6432|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:)"
-    r"(?P<secret>[^\s:]{4,128}+)(?=\s*$)",
+    r"(?P<secret>[^\s:]{4,128}+)(?=[ \t\r]*$)",
     re.MULTILINE,
 )
 _SECRET_KIND = re.compile(r"\bkind\\{0,4}[\"']?:\s{0,4}\\{0,4}[\"']?Secret\b")
@@ -33,7 +33,8 @@ _DATA_BLOCK = re.compile(
 )
 _DATA_OBJECT = re.compile(r"[\"'](?:data|stringData)\\{0,4}[\"']\s{0,4}:\s{0,4}\{[^{}]{0,20000}\}")
 _ENTRY = re.compile(
-    r"(?P<head>[\w.-]{1,100}\\{0,4}[\"']?:[ \t]{0,4}\\{0,4}[\"']?)(?P<secret>[^\s\"'{},\\]{4,}+)"
+    r"(?P<head>(?<![\w.\[-])[\w.-]{1,100}\\{0,4}[\"']?:[ \t]{0,4}\\{0,4}[\"']?)"
+    r"(?P<secret>(?!\[masked)[^\s\"'{},\\]{4,}+)"
 )
 _DOCUMENT = re.compile(r"(?m)^(?=---[ \t]*\r?$)")
 
@@ -64,8 +65,4 @@ def _masked_kubernetes(document: str) -> str:
 
 
 def _masked_entries(block: re.Match[str]) -> str:
-    return _ENTRY.sub(_masked_entry, block.group())
-
-
-def _masked_entry(found: re.Match[str]) -> str:
-    return found.group() if MASK.search(found["secret"]) else f"{found['head']}[masked: secret]"
+    return _ENTRY.sub(r"\g<head>[masked: secret]", block.group())

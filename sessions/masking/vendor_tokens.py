@@ -3,8 +3,8 @@
 A body is a sequence of slots and literals, separated by spaces. A slot is the letter of an alphabet
 and a length: `A36` is exactly 36 letters and digits, `A22-30` a range, `A36+` at least that many.
 Where a prefix is short or an ordinary word, the alphabet demands upper case, lower case and digits
-(`M`, `V`, `T`) or digits (`N`, `K`), so that names of layers, files and functions stay. A prefix after `^` must
-not follow a hyphen, a dot or an underscore.
+(`M`, `V`, `T`) or digits (`N`, `K`), so that names of layers, files and functions stay. A prefix
+after `^` must not follow a hyphen, a dot or an underscore.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ VENDOR_TOKENS: tuple[VendorToken, ...] = tuple(
         ("API key", "sk-ant-", "W12+"),
         ("API key", "sk-helicone-", "W24+"),
         ("API key", "sk-", "K18+"),
-        ("API key", "gsk_ r8_ xai- pplx- nvapi- csk-", "W30+"),
+        ("API key", "gsk_ xai- pplx- nvapi- csk-", "N30+"),
+        ("API key", "r8_", "V30+"),
         ("API key", "^sk_", "H48"),
         ("Hugging Face token", "hf_ api_org_", "A24+"),
         ("LangSmith key", "lsv2_pt_ lsv2_sk_", "H32 _ H10"),
@@ -193,7 +194,7 @@ VENDOR_TOKENS: tuple[VendorToken, ...] = tuple(
 
 
 def compile_tokens(before: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
-    """One pattern for all tokens after `before`, and the kinds of its groups, the first one's first."""
+    """One pattern for all tokens after `before`, and the kind of each of its groups in order."""
     branches: dict[str, list[tuple[str, str, str]]] = {}
     for kind, prefixes, body in VENDOR_TOKENS:
         for prefix in prefixes.split():

@@ -1,12 +1,11 @@
-"""Made-up secrets as a table: vendor tokens, credential documents, calls and recovery phrases.
+"""Made-up secrets as a table: vendor tokens, credential documents and calls.
 
-A slot such as `{A36}` in a template stands for 36 random characters of one alphabet. The lists follow
-the kinds that the public secret scanners know; no template is a real secret.
+A slot such as `{A36}` in a template stands for 36 random characters of one alphabet. The lists
+follow the kinds that the public secret scanners know; no template is a real secret.
 """
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 import string
@@ -275,7 +274,8 @@ CONTEXTS = (
     "x-custom: {secret}\r\nhost: example.org",
     'export VALUE="{secret}"',
     "(`{secret}`)",
-    '  File "train.py", line 3, in main\n    connect("{secret}")\nValueError: bad value \'{secret}\'',
+    '  File "train.py", line 3, in main\n    connect("{secret}")\nValueError: '
+    "bad value '{secret}'",
     "['train.py', '--value', '{secret}', '--lr', '3']",
     "│ value │ {secret} │",
     "value: {secret}, lr: 0.1",
@@ -285,14 +285,27 @@ CONTEXTS = (
 """Places without a word that announces a secret."""
 
 DOCUMENTS: dict[str, str] = {
-    "kubeconfig key": "users:\n- name: admin\n  user:\n    client-certificate-data: {S400}==\n    client-key-data: {S400}==\n",
+    "kubeconfig key":
+        "users:\n- name: admin\n  user:\n    client-certificate-data: {S400}==\n"
+        "    client-key-data: {S400}==\n",
     "kubeconfig key in JSON": '{"user": {"client-key-data": "{S400}=="}}',
     "kubeconfig token": "users:\n- name: admin\n  user:\n    token: {A60}\n",
-    "kubeconfig provider": "auth-provider:\n  config:\n    access-token: {A80}\n    id-token: {A80}\n    refresh-token: {A80}\n    expiry: 2026\n",
-    "kubernetes secret": "kind: Secret\nmetadata:\n  name: wandb\ndata:\n  wandb: {S54}==\ntype: Opaque\n",
-    "service account": '{\n  "type": "service_account",\n  "project_id": "vision",\n  "private_key_id": "{H40}",\n  "private_key": "-----BEGIN PRIVATE KEY-----\\n{S64}\\n{S64}\\n-----END PRIVATE KEY-----\\n",\n  "universe_domain": "googleapis.com"\n}',
-    "service account repr": "{'type': 'service_account', 'project_id': 'vision', 'private_key_id': '{H40}', 'token_uri': 'x'}",
-    "application default": '{"client_id": "7", "client_secret": "{A24}", "refresh_token": "{B60}", "type": "authorized_user"}',
+    "kubeconfig provider":
+        "auth-provider:\n  config:\n    access-token: {A80}\n    id-token: {A80}\n"
+        "    refresh-token: {A80}\n    expiry: 2026\n",
+    "kubernetes secret":
+        "kind: Secret\nmetadata:\n  name: wandb\ndata:\n  wandb: {S54}==\ntype: "
+        "Opaque\n",
+    "service account":
+        '{\n  "type": "service_account",\n  "project_id": "vision",\n  "private_key_id": '
+        '"{H40}",\n  "private_key": "-----BEGIN PRIVATE KEY-----\\n{S64}\\n{S64}\\n-----END '
+        'PRIVATE KEY-----\\n",\n  "universe_domain": "googleapis.com"\n}',
+    "service account repr":
+        "{'type': 'service_account', 'project_id': 'vision', 'private_key_id': '{H40}',"
+        " 'token_uri': 'x'}",
+    "application default":
+        '{"client_id": "7", "client_secret": "{A24}", "refresh_token": "{B60}", '
+        '"type": "authorized_user"}',
     "kaggle": '{"username":"joe","key":"{H32}"}',
     "kaggle spaced": '{\n  "username": "joe",\n  "key": "{H32}"\n}',
     "kaggle repr": "{'username': 'joe', 'key': '{H32}'}",
@@ -303,29 +316,52 @@ DOCUMENTS: dict[str, str] = {
     "netrc": "machine api.wandb.ai\n  login user\n  password {H40}\n",
     "netrc in one line": "machine api.wandb.ai login user password {H40}",
     "pgpass": "db.example.org:5432:metrics:joe:{P14}\n",
-    "aws credentials": "[default]\naws_access_key_id = AKIA{U16}\naws_secret_access_key = {S40}\naws_session_token = {S200}\n",
+    "aws credentials":
+        "[default]\naws_access_key_id = AKIA{U16}\naws_secret_access_key = {S40}\n"
+        "aws_session_token = {S200}\n",
     "boto": "[Credentials]\ngs_secret_access_key = {S40}\n",
     "npmrc": "//registry.npmjs.org/:_authToken={G}\n",
     "npmrc basic": "//registry.example.org/:_auth={S40}==\n_password={S20}==\n",
     "pypirc": "[pypi]\nusername = joe\npassword = {P16}\n",
     "pip configuration": "[global]\nindex-url = https://joe:{A24}@pypi.example.org/simple\n",
     "git credentials": "https://joe:{A24}@git.example.org\n",
-    "rsa key": "-----BEGIN RSA PRIVATE KEY-----\n{S64}\n{S64}\n{S40}=\n-----END RSA PRIVATE KEY-----\n",
-    "openssh key": "-----BEGIN OPENSSH PRIVATE KEY-----\n{S70}\n{S70}\n-----END OPENSSH PRIVATE KEY-----\n",
-    "pgp key": "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{S64}\n{S64}\n={S4}\n-----END PGP PRIVATE KEY BLOCK-----\n",
-    "putty key": "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\n{S48}\nPrivate-MAC: 0123\n",
+    "rsa key":
+        "-----BEGIN RSA PRIVATE KEY-----\n{S64}\n{S64}\n{S40}=\n-----END RSA PRIVATE "
+        "KEY-----\n",
+    "openssh key":
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n{S70}\n{S70}\n-----END OPENSSH PRIVATE "
+        "KEY-----\n",
+    "pgp key":
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{S64}\n{S64}\n={S4}\n-----END "
+        "PGP PRIVATE KEY BLOCK-----\n",
+    "putty key":
+        "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\n"
+        "{S48}\nPrivate-MAC: 0123\n",
     "wireguard": "[Interface]\nAddress = 10.0.0.2/32\nPrivateKey = {S43}=\n",
-    "json web key": '{"kty": "RSA", "kid": "one", "d": "{B86}", "p": "{B43}", "q": "{B43}", "e": "AQAB"}',
-    "azure storage": "DefaultEndpointsProtocol=https;AccountName=vision;AccountKey={S86}==;EndpointSuffix=core.windows.net",
-    "azure service bus": "Endpoint=sb://vision.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey={S43}=",
-    "azure sas": "https://vision.blob.core.windows.net/runs/a.ckpt?sv=2023-01-03&se=2026-12-01&sr=b&sp=r&sig={A42}%3D",
-    "aws presigned": "https://b.s3.amazonaws.com/a.ckpt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=60&X-Amz-Signature={H64}",
-    "google signed": "https://storage.googleapis.com/b/a.ckpt?X-Goog-Algorithm=GOOG4-RSA-SHA256&X-Goog-Signature={H256}",
+    "json web key":
+        '{"kty": "RSA", "kid": "one", "d": "{B86}", "p": "{B43}", "q": "{B43}", '
+        '"e": "AQAB"}',
+    "azure storage":
+        "DefaultEndpointsProtocol=https;AccountName=vision;AccountKey={S86}==;EndpointSuffix=cor"
+        "e.windows.net",
+    "azure service bus":
+        "Endpoint=sb://vision.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey={S43}"
+        "=",
+    "azure sas":
+        "https://vision.blob.core.windows.net/runs/a.ckpt?sv=2023-01-03&se=2026-12-01&"
+        "sr=b&sp=r&sig={A42}%3D",
+    "aws presigned":
+        "https://b.s3.amazonaws.com/a.ckpt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=60&"
+        "X-Amz-Signature={H64}",
+    "google signed":
+        "https://storage.googleapis.com/b/a.ckpt?X-Goog-Algorithm=GOOG4-RSA-SHA256&"
+        "X-Goog-Signature={H256}",
     "slack webhook": "url: https://hooks.slack.com/services/T{U9}/B{U9}/{A24}",
     "slack workflow": "https://hooks.slack.com/workflows/T{U9}/A{U9}/{D18}/{A24}",
     "discord webhook": "https://discord.com/api/webhooks/{D19}/{B68}",
     "discord old webhook": "https://discordapp.com/api/webhooks/{D18}/{B68}",
-    "teams webhook": "https://example.webhook.office.com/webhookb2/{G}@{G}/IncomingWebhook/{H32}/{G}",
+    "teams webhook":
+        "https://example.webhook.office.com/webhookb2/{G}@{G}/IncomingWebhook/{H32}/{G}",
     "zapier webhook": "https://hooks.zapier.com/hooks/catch/{D7}/{L7}/",
     "telegram address": "https://api.telegram.org/bot{D10}:AA{B33}/sendMessage",
     "sentry address": "https://{H32}@o1.ingest.sentry.io/7",
@@ -343,7 +379,9 @@ DOCUMENTS: dict[str, str] = {
     "bearer": "Authorization: Bearer {B60}",
     "token scheme": "authorization: token {A40}",
     "digest": 'Authorization: Digest username="joe", realm="r", nonce="{H32}", response="{H32}"',
-    "aws signature": "Authorization: AWS4-HMAC-SHA256 Credential=AKIA{U16}/20261118/eu/s3/aws4_request, SignedHeaders=host, Signature={H64}",
+    "aws signature":
+        "Authorization: AWS4-HMAC-SHA256 Credential=AKIA{U16}/20261118/eu/s3/aws4_request,"
+        " SignedHeaders=host, Signature={H64}",
     "unknown scheme": "Authorization: Snowflake Token=\"{A60}\"",
     "proxy authorization": "Proxy-Authorization: Basic {S32}==",
     "api key header": "X-Api-Key: {A32}",
@@ -364,9 +402,12 @@ DOCUMENTS: dict[str, str] = {
     "smtp environment": "SMTP_USER=joe\nSMTP_PASS={P12}\n",
     "wandb settings": "wandb: Appending key for api.wandb.ai to your netrc file: {H40}",
     "jupyter": "http://node:8888/lab?token={H48}",
-    "jupyter password": "c.NotebookApp.password = 'argon2:$argon2id$v=19$m=10240,t=10,p=8${S22}${S43}'",
+    "jupyter password":
+        "c.NotebookApp.password = 'argon2:$argon2id$v=19$m=10240,t=10,p=8${S22}${S43}'",
     "comet": "[comet]\napi_key={A25}\nworkspace=joe\n",
-    "clearml": "api {\n  credentials {\n    \"access_key\" = \"{U20}\"\n    \"secret_key\" = \"{A50}\"\n  }\n}",
+    "clearml":
+        "api {\n  credentials {\n    \"access_key\" = \"{U20}\"\n    \"secret_key\" "
+        "= \"{A50}\"\n  }\n}",
     "mlflow": "MLFLOW_TRACKING_USERNAME=joe\nMLFLOW_TRACKING_PASSWORD={P14}\n",
     "rclone": "[s3]\ntype = s3\nsecret_access_key = {S40}\n",
     "s3cmd": "[default]\nsecret_key = {S40}\n",
@@ -433,17 +474,8 @@ CALLS: dict[str, str] = {
     "ldap": "conn.simple_bind_s('cn=bob', '{P12}')",
     "zip": "archive.setpassword(b'{P12}')",
     "ssh key": "RSAKey.from_private_key_file('id', password='{P12}')",
-    "traceback": '  File "mail.py", line 3, in send\n    smtp.login(\'bob\', \'{P12}\')\nsmtplib.SMTPAuthenticationError: (535)',
+    "traceback":
+        '  File "mail.py", line 3, in send\n    smtp.login(\'bob\', \'{P12}\')\n'
+        'smtplib.SMTPAuthenticationError: (535)',
 }  # fmt: skip
 """Program text with secrets as arguments."""
-
-
-def recovery_phrase(words: list[str], count: int, seed: int) -> str:
-    """A BIP-39 phrase of that many words, with its checksum."""
-    source = random.Random(f"phrase {count} {seed}")
-    size = count * 4 // 3
-    entropy = source.randbytes(size)
-    check = size // 4
-    digest = hashlib.sha256(entropy).digest()
-    bits = (int.from_bytes(entropy) << check) | (digest[0] >> (8 - check))
-    return " ".join(words[bits >> 11 * place & 2047] for place in reversed(range(count)))
