@@ -7,11 +7,13 @@ import re
 from .names import Doubt, Named, announced
 from .values import is_secret
 
-_GATE = re.compile(r"pass|pwd|secret|token|key|cred|auth|cookie|bearer|string|conn", re.IGNORECASE)
+_GATE = re.compile(
+    r"pass|pwd|secret|token|key|cred|auth|cookie|bearer|string|conn|certificate", re.IGNORECASE
+)
 _HIT = re.compile(
     r"""
     (?:pass(?:w(?:or)?[dt]|phrase|code)?|pwd?|secret|token|key|cred(?:ential|s)|auth|cookie|bearer
-     |(?:connection|conn)[ _.-]?str)
+     |(?:connection|conn)[ _.-]?str|certificate[_-]?data)
     (?:\w|[.-](?=\w)){0,40}+                         # the rest of the name
     (?P<quote>\\{0,4}["'`]\]?)?                      # the name may be quoted
     (?P<sep>

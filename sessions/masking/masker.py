@@ -97,6 +97,8 @@ class Masker:
             about = announced_by_key(key) if isinstance(key, str) else None
             if key == "value" and isinstance(label, str):
                 about = about or announced_by_key(label)
+            if key == "key" and ("username" in value or "user" in value):
+                about = Named("API key", Doubt.MOST)  # {"username": "joe", "key": "..."}
             cleaned[self._new_key(key, cleaned)] = self._cleaned(item, about or named, depth - 1)
         return cleaned
 

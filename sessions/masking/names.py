@@ -41,6 +41,9 @@ _GLUED = {
     "bearertoken": "bearer token", "clientsecret": "client secret",
     "connectionstring": "connection string", "connstr": "connection string",
     "apisecret": "api secret", "accesskeyid": "access key id", "secretaccesskey": "secret key",
+    "identitytoken": "identity token", "registrytoken": "registry token",
+    "idtoken": "id token", "sessiontoken": "session token", "privatekeyid": "private key id",
+    "setpassword": "set password",
 }  # fmt: skip
 _PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "passwort")
 _PASS_OWNERS = words(
@@ -79,7 +82,7 @@ _TOKEN_OWNERS = words(
     "gh gitlab hf hub huggingface wandb slack discord telegram npm pypi ci deploy oauth jwt "
     "login client service sas aws azure gcp google openai anthropic cohere replicate mlflow "
     "comet neptune kaggle sentry vault consul docker registry jupyter notebook ngc admin web "
-    "webhook id account"
+    "webhook id account identity tracking workspace lightning clearml dagshub roboflow"
 )
 _TOKEN_OF_TEXT = words(
     "pad eos bos unk cls sep mask image img video audio vision special added per next prev "
@@ -91,6 +94,7 @@ _TOKEN_OF_TEXT = words(
     "unexpected illegal invalid of padding unknown speech frame label role every a the "
     "keep drop max min num n total"
 )
+_PHRASE_OWNERS = words("seed recovery backup secret wallet mnemonic")
 _LONGEST = 96
 
 
@@ -141,6 +145,12 @@ def _announced(words: list[str], name: str) -> Named | None:
         return Named(f"{'API' if before == 'api' else before} key", _KEYS[before])
     if words[-3:] == ["access", "key", "id"]:
         return Named("access key", Doubt.NONE)
+    if words[-3:] == ["private", "key", "id"]:
+        return Named("private key id", Doubt.MUCH)
+    if words[-3:] in (["client", "key", "data"], ["client", "certificate", "data"]):
+        return Named(f"client {words[-2]}", Doubt.MUCH)
+    if _is_phrase_name(words):
+        return Named("recovery phrase", Doubt.NONE)
     if last in ("token", "tokens"):
         return _token(words, before, name)
     if "secret" in words or "secrets" in words:
@@ -154,6 +164,12 @@ def _announced(words: list[str], name: str) -> Named | None:
     if last == "authorization":
         return Named("authorization", Doubt.SOME)
     return Named("authorization", Doubt.MUCH) if last in ("auth", "bearer") else None
+
+
+def _is_phrase_name(words: list[str]) -> bool:
+    if words[-1] in ("phrase", "words") and len(words) > 1:
+        return words[-2] in _PHRASE_OWNERS
+    return words[-1] == "mnemonic"
 
 
 def _token(words: list[str], before: str, name: str) -> Named | None:

@@ -6,7 +6,10 @@ import re
 
 from .assignments import mask_assignments
 from .blocks import mask_blocks
+from .calls import mask_calls
+from .documents import mask_documents
 from .headers import mask_headers
+from .phrases import mask_phrases
 from .shapes import mask_shapes
 from .spread import mask_spread
 from .urls import mask_urls
@@ -14,7 +17,17 @@ from .urls import mask_urls
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Characters without width: inside a secret they only keep it from being recognised."""
 _BEGIN = "[masked: "
-_MASKS = (mask_blocks, mask_shapes, mask_urls, mask_headers, mask_spread, mask_assignments)
+_MASKS = (
+    mask_blocks,
+    mask_shapes,
+    mask_urls,
+    mask_documents,
+    mask_headers,
+    mask_calls,
+    mask_phrases,
+    mask_spread,
+    mask_assignments,
+)
 
 
 def mask_secrets(text: str) -> str:

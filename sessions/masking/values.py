@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from .names import Doubt, Named
+from .phrases import is_phrase
 from .word_set import words
 
 MASK = re.compile(r"\[masked: [^\[\]\n]{1,40}\]")
@@ -52,6 +53,8 @@ def is_secret(value: str, named: Named, *, is_quoted: bool) -> bool:
         _CODE.match(bare) or _ERROR.fullmatch(bare) or bare.lower().rstrip(".,:;!?") in _PROSE
     ):
         return False
+    if named.kind == "recovery phrase":
+        return is_phrase(bare)
     if named.kind == "authorization" and MASK.search(bare):
         return False  # "Bearer [masked: token]": only the secret itself was masked.
     if named.kind != "password" and _PATH.match(bare):
