@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from .marks import has_mark
@@ -62,17 +63,18 @@ _AFTER_TOKENS: tuple[Shape, ...] = (
            r"(?<![A-Za-z0-9+/])A{18,24}[A-Za-z0-9]{8,60}%(?:2B|2F|3D)[A-Za-z0-9%]{30,}+"),
 )  # fmt: skip
 """Longer ones come before their parts: a webhook's path and a bot's address hold tokens, too."""
-_TOKENS, _KINDS = compile_tokens(rf"(?<![A-Za-z0-9])(?=[\w.~/:+-]{{{_LEAST}}})")
-_ESCAPED_TOKENS, _ = compile_tokens(r"(?:%[0-9A-Fa-f]{2}|\\[nrtbf]|\\u[0-9A-Fa-f]{4})")
+_AFTER_EDGE = rf"(?<![A-Za-z0-9])(?=[\w.~/:+-]{{{_LEAST}}})"
+_AFTER_ESCAPE = r"(?:%[0-9A-Fa-f]{2}|\\[nrtbf]|\\u[0-9A-Fa-f]{4})"
 """An escaped character before a token is no letter of it."""
+# Compiled when the first text is masked, not on import: each takes some 20 ms.
+_compiled = cache(compile_tokens)
 
 
 def mask_shapes(text: str) -> str:
     """Mask every secret that its shape gives away."""
-    text = _masked(text, _BEFORE_TOKENS)
-    text = _TOKENS.sub(_masked_token, text)
+    text = _masked_tokens(_masked(text, _BEFORE_TOKENS), _AFTER_EDGE)
     if "%" in text or "\\" in text:
-        text = _ESCAPED_TOKENS.sub(_masked_token, text)
+        text = _masked_tokens(text, _AFTER_ESCAPE)
     return _masked(text, _AFTER_TOKENS)
 
 
@@ -83,10 +85,15 @@ def _masked(text: str, shapes: tuple[Shape, ...]) -> str:
     return text
 
 
-def _masked_token(found: re.Match[str]) -> str:
-    assert found.lastindex is not None
-    whole = found.group()
-    # A group begins after the first letter of its prefix; what stands before that is kept.
-    before = whole[: found.start(found.lastindex) - found.start() - 1]
-    dots = whole[len(whole.rstrip(".")) :]
-    return f"{before}[masked: {_KINDS[found.lastindex - 1]}]{dots}"
+def _masked_tokens(text: str, before: str) -> str:
+    pattern, kinds = _compiled(before)
+
+    def masked(found: re.Match[str]) -> str:
+        group = found.lastindex or 0
+        whole = found.group()
+        # A group begins after the first letter of its prefix; what stands before that is kept.
+        head = whole[: found.start(group) - found.start() - 1]
+        dots = whole[len(whole.rstrip(".")) :]
+        return f"{head}[masked: {kinds[group - 1]}]{dots}"
+
+    return pattern.sub(masked, text)
