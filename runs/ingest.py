@@ -39,6 +39,7 @@ class FileFeed:
         self._reader: Reader | None = None
         self._waiting = b""
         self._begins_anew = False
+        self._has_gap = False
 
     @property
     def source(self) -> SourceFile:
@@ -92,6 +93,9 @@ class FileFeed:
             # Lightning writes its CSV again, from the first row on, for every new column.
             is_same_again = self.source.format == "csv" and self.run.repeats(self.number, harvest)
             self.run.start_generation(self.number, replaces=is_same_again)
+            # What came before is all there again.
+            self.source.gaps -= is_same_again and self._has_gap
+            self._has_gap = False
         for event in harvest.events:
             if event.frames:
                 event.source = source_lines(event, [os.path.dirname(os.path.abspath(self.path))])
@@ -124,6 +128,11 @@ class FileFeed:
         self._reader = None
         self._waiting = b""
         self._begins_anew = True
+
+    def mark_gap(self) -> None:
+        """Lines may be missing between what was read and what comes next."""
+        self._has_gap = not self.source.is_snapshot
+        self.source.gaps += self._has_gap
 
     def recognise(self, head: bytes) -> Format | None:
         """The format of a file that starts like this."""

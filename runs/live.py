@@ -128,6 +128,8 @@ class _FollowedFile:
                 self._generation = piece.generation
                 self.feed.restart()
             self.feed.feed(piece.data, final=piece.ends)
+            if piece.has_gap:
+                self.feed.mark_gap()
             news = True
         return news
 

@@ -17,6 +17,7 @@ from .harvest import Column, ColumnKey, Floats, Harvest, Ints
 from .limits import KNOWN_SERIES, MOST_SERIES, LeftOut, describe_left_out
 from .roles import Roles, shipped
 from .series import Series
+from .sources.pieces import LINES_MISSING
 from .statements import Statement
 
 if TYPE_CHECKING:
@@ -42,14 +43,18 @@ class SourceFile:
     """The last line has no end yet: a bar that is still drawn, or a writer that was stopped."""
     note: str = ""
     """Something the reader of the screen should know, e.g. a cut-off archive."""
+    gaps: int = 0
+    """Places where lines may be missing."""
     left_out: dict[str, int] = field(default_factory=dict)
     """How much was left out beyond which of the `limits`."""
     coordinates: Coordinates = field(default_factory=Coordinates)
 
     @property
     def notice(self) -> str:
-        """The note, and a sentence for each limit beyond which something was left out."""
-        return "; ".join(filter(None, [self.note, *describe_left_out(self.left_out)]))
+        """The note, and a sentence for everything that is missing or was left out."""
+        places = f" ({self.gaps:,} places)" if self.gaps > 1 else ""
+        missing = LINES_MISSING + places if self.gaps else ""
+        return "; ".join(filter(None, [self.note, missing, *describe_left_out(self.left_out)]))
 
     def leave_out(self, kind: str, count: int) -> None:
         """Count what was left out."""

@@ -37,8 +37,6 @@ BIG_BYTES = 1 << 18
 TAIL_BYTES = 1 << 17
 COMPARED_BYTES = 1 << 20
 """Up to here a file that was touched is compared in full."""
-COPY_BYTES = 4096
-"""A replacement that repeats at least this much is a newer copy of the same log."""
 PLAIN_BYTES = 1 << 14
 """More than this is compressed on its way."""
 _MARKS_BYTES = 1 << 16
@@ -174,7 +172,7 @@ replaced() {
     if [ "$sig" = "$known" ] || [ $found -eq 2 ]; then return; fi
     if [ $size -eq 0 ]; then
         fresh
-    elif [ $found -eq 1 ] && [ $(($end - $start)) -ge COPY_BYTES ] && [ $size -ge $end ]; then
+    elif [ $found -eq 1 ] && [ $end -gt $start ] && [ $size -ge $end ]; then
         everything
         go_on copy
     else

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+LINES_MISSING = "lines may be missing here"
+"""Said of a log that was truncated or deleted before its last lines were read."""
+
 
 class Piece(NamedTuple):
     """Consecutive bytes of one generation; `ends` says that none will follow in it."""
@@ -14,6 +17,8 @@ class Piece(NamedTuple):
     offset: int
     data: bytes
     ends: bool = False
+    has_gap: bool = False
+    """Lines may be missing between the end of this generation and the next one."""
 
 
 class FollowState(StrEnum):

@@ -12,6 +12,7 @@ from mltd.runs.discovery import Purpose, RunFile, RunFiles, discover
 from mltd.runs.live import LiveRun, follow
 from mltd.runs.run import Run
 from mltd.runs.sources.watcher import Watcher
+from mltd.runs.summary import describe_run
 
 
 def live_run(*paths: Path) -> LiveRun:
@@ -71,6 +72,67 @@ def test_the_end_of_a_rotated_file_is_not_lost(log: Path) -> None:
     assert losses(live.loaded.run) == [3.0, 2.5, 2.0, 9.0, 8.0]
 
 
+@pytest.mark.parametrize("hole", [0, 10_000])
+def test_a_short_log_that_rsync_replaces_is_not_counted_again(tmp_path: Path, hole: int) -> None:
+    log, copied = tmp_path / "train.log", tmp_path / ".train.log.Xa3f1"
+    lines = [f"step {step} loss {9 - step / 10:.1f}\n" for step in range(40)]
+    live = None
+    for length in (10, 20, 30, 40):
+        with copied.open("wb") as file:
+            # A writer that does not append leaves a hole when its log is truncated.
+            file.seek(hole)
+            file.write("".join(lines[:length]).encode())
+        copied.rename(log)
+        live = live or live_run(log)
+        live.read()
+    assert live is not None
+    assert losses(live.loaded.run) == [9 - step / 10 for step in range(40)]
+    assert live.loaded.run.files[0].generations == 1
+    assert live.loaded.run.files[0].notice == ""
+    live.close()
+
+
+def test_the_rest_of_a_truncated_log_comes_from_the_copy_of_it(log: Path) -> None:
+    live = live_run(log)
+    live.read()
+    append(log, "step 2 loss 2.0\n")
+    log.with_name("train.log-20260131").write_bytes(log.read_bytes())
+    log.write_text("step 0 loss 9.0\nstep 1 loss 8.0\n")
+    live.read()
+    assert losses(live.loaded.run) == [3.0, 2.5, 2.0, 9.0, 8.0]
+    assert live.loaded.run.files[0].notice == ""
+    live.close()
+
+
+def test_a_truncated_log_says_that_lines_may_be_missing(log: Path) -> None:
+    live = live_run(log)
+    live.read()
+    append(log, "step 2 loss 2.0\n")
+    for _ in range(2):
+        log.write_text("step 0 loss 9.0\n")
+        live.read()
+        log.write_text("step 0 loss 8.0\nstep 1 loss 8.0\n")
+        live.read()
+    source = live.loaded.run.files[0]
+    assert source.notice == "lines may be missing here (4 places)"
+    described = describe_run(live.loaded.run)["files"]
+    assert isinstance(described, list)
+    assert described[0]["note"] == source.notice
+    live.close()
+
+
+def test_a_log_that_was_idle_is_complete_when_it_is_truncated(log: Path) -> None:
+    before = log.stat().st_mtime - 61
+    os.utime(log, (before, before))
+    live = live_run(log)
+    live.read()
+    log.write_text("step 0 loss 9.0\nstep 1 loss 8.0\n")
+    live.read()
+    assert live.loaded.run.files[0].generations == 2
+    assert live.loaded.run.files[0].notice == ""
+    live.close()
+
+
 def test_a_snapshot_is_replaced_by_its_newer_state(tmp_path: Path) -> None:
     state = tmp_path / "trainer_state.json"
     record = '{{"log_history": [{0}], "global_step": 2, "max_steps": 9}}'
@@ -84,6 +146,7 @@ def test_a_snapshot_is_replaced_by_its_newer_state(tmp_path: Path) -> None:
     live.read()
     live.settle()
     assert losses(live.loaded.run) == [3.0, 2.0]
+    assert live.loaded.run.files[0].notice == ""
 
 
 def test_a_file_that_appears_later(tmp_path: Path) -> None:
@@ -134,9 +197,11 @@ def test_a_table_that_is_written_again_with_a_new_column_is_not_counted_twice(
     live.read()
     run = live.loaded.run
     assert losses(run) == [3.0, 2.0, 1.5]
+    assert run.files[0].notice == ""
     table.write_text("step,loss,val_loss\n1,9.0,\n2,8.0,\n")
     live.read()
     assert losses(run) == [3.0, 2.0, 1.5, 9.0, 8.0]
+    assert run.files[0].notice == "lines may be missing here"
 
 
 def test_a_file_that_inotify_cannot_follow_is_reported_once(

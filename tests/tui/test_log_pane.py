@@ -487,6 +487,18 @@ async def test_a_stream_is_painted_in_few_frames_and_the_last_line_soon(log: Pat
 
 
 @piloted
+async def test_the_frame_says_that_lines_may_be_missing(log: Path) -> None:
+    async with pane_on(log) as bench:
+        await bench.shows("100 line 100")
+        assert "missing" not in bench.subtitle
+        other = LogFile(str(log) + ".err", has_gap=True)
+        bench.pane.set_files((LogFile(str(log)), other))
+        assert "missing" not in bench.subtitle
+        bench.pane.set_files((LogFile(str(log), has_gap=True), other))
+        assert "lines may be missing here" in bench.subtitle
+
+
+@piloted
 async def test_nothing_is_painted_while_nothing_changes(log: Path) -> None:
     async with pane_on(log) as bench:
         await bench.shows("100 line 100")

@@ -299,6 +299,7 @@ class FollowedRun:
             generation=source.generations,
             mode="not read" if self.live.is_given_up(path) else modes.get(path, ""),
             note=note,
+            has_gap=source.gaps > 0,
             modified=modified,
         )
 

@@ -45,6 +45,8 @@ class LogFile(NamedTuple):
     """`inotify`, `poll 1 s`, or empty if it is not followed (yet)."""
     note: str = ""
     modified: float | None = None
+    has_gap: bool = False
+    """True if lines may be missing."""
 
 
 class Link(NamedTuple):

@@ -13,6 +13,7 @@ from textual.message import Message
 
 from mltd.runs.sources.line_scan import Conditions
 from mltd.runs.sources.line_text import shown_text
+from mltd.runs.sources.pieces import LINES_MISSING
 
 from ..engine.protocol import LogFile
 from ..log.clipboard import copy, fitting
@@ -132,6 +133,13 @@ class LogPane(LogSearching, can_focus=True):
         is_one_of_many = len(paths) > 1 and self.path in paths
         self.file_place = f"{paths.index(self.path) + 1}/{len(paths)}" if is_one_of_many else ""
         self._retitle()
+
+    def status_words(self) -> list[str]:
+        """Also whether lines may be missing."""
+        words = super().status_words()
+        if any(file.has_gap for file in self.files if file.path == self.path):
+            words.insert(0, LINES_MISSING)
+        return words
 
     # -- moving -----------------------------------------------------------------------------
 

@@ -48,6 +48,23 @@ def log(kind: str, tmp_path: Path) -> Iterator[MirroredLog]:
     made.close()
 
 
+def test_a_short_log_that_rsync_replaces_goes_on_in_its_generation(
+    log: MirroredLog, tmp_path: Path
+) -> None:
+    new = tmp_path / "far" / ".train.log.Xa3f1"
+    for length in (1, 60, 60, 700, 4095):
+        log.write(LINES[:length], "wb", new)
+        new.rename(log.far)
+        log.look()
+        assert log.read == [LINES[:length]]
+        assert log.file.generation == 0
+    other = LINES[:50] + b"another run\n" * 500
+    log.write(other, "wb", new)
+    new.rename(log.far)
+    log.look()
+    assert log.read == [LINES[:4095], other]
+
+
 def test_a_log_that_grows_is_copied_as_it_grows(log: MirroredLog) -> None:
     log.look()
     assert log.state() is FollowState.MISSING

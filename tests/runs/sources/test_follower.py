@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mltd.runs.sources.fingerprint import COPY_BYTES, HEAD_BYTES, TAIL_BYTES
+from mltd.runs.sources.fingerprint import HEAD_BYTES, TAIL_BYTES
 from mltd.runs.sources.follower import FileFollower
 from mltd.runs.sources.line_assembler import LineAssembler
 from mltd.runs.sources.pieces import Piece
@@ -73,11 +73,41 @@ def test_the_rest_of_a_renamed_file_comes_before_the_new_one(
     assert followed.read() == [Piece(0, 12, b"old 3\n", ends=True), Piece(1, 0, b"new\n")]
 
 
+def test_logs_rotated_several_times_between_two_reads_come_in_turn(
+    path: Path, followed: FileFollower
+) -> None:
+    path.write_bytes(b"first\n")
+    followed.read()
+    first, second = path.with_name("train.log.2"), path.with_name("train.log.1")
+    path.rename(first)
+    second.write_bytes(b"second\n")
+    path.write_bytes(b"third\n")
+    assert followed.read() == [
+        Piece(0, 6, b"", ends=True),
+        Piece(1, 0, b"second\n", ends=True),
+        Piece(2, 0, b"third\n"),
+    ]
+
+
+def test_lines_may_be_missing_if_a_log_was_rotated_that_was_never_seen(
+    path: Path, followed: FileFollower
+) -> None:
+    path.write_bytes(b"first\n")
+    followed.read()
+    path.unlink()
+    path.with_name("train.log.1").write_bytes(b"second\n")
+    path.write_bytes(b"third\n")
+    assert followed.read() == [
+        Piece(0, 6, b"", ends=True, has_gap=True),
+        Piece(1, 0, b"third\n"),
+    ]
+
+
 def test_a_truncated_file_begins_a_generation(path: Path, followed: FileFollower) -> None:
     path.write_bytes(b"before\n")
     followed.read()
     os.truncate(path, 0)
-    assert followed.read() == [Piece(0, 7, b"", ends=True)]
+    assert followed.read() == [Piece(0, 7, b"", ends=True, has_gap=True)]
     with path.open("ab") as file:
         file.write(b"after\n")
     assert followed.read() == [Piece(1, 0, b"after\n")]
@@ -92,7 +122,7 @@ def test_a_rewritten_head_is_noticed_at_any_length(
     rewritten = (b"X" + LONG[1:] + LONG)[:length]
     path.write_bytes(rewritten)
     assert followed.read() == [
-        Piece(0, len(LONG), b"", ends=True),
+        Piece(0, len(LONG), b"", ends=True, has_gap=True),
         Piece(1, 0, rewritten),
     ]
 
@@ -136,20 +166,24 @@ def test_what_cannot_be_told_apart_goes_on(path: Path, followed: FileFollower) -
     assert followed.read() == [Piece(0, len(LONG), b"more\n")]
 
 
-def test_a_longer_copy_moved_into_place_goes_on(path: Path, followed: FileFollower) -> None:
-    path.write_bytes(LONG)
+@pytest.mark.parametrize("length", [1, 60, 4095, len(LONG)])
+def test_a_longer_copy_moved_into_place_goes_on(
+    path: Path, followed: FileFollower, length: int
+) -> None:
+    path.write_bytes(LONG[:length])
     followed.read()
     copy = path.with_suffix(".tmp")
-    copy.write_bytes(LONG + b"more\n")
+    copy.write_bytes(LONG[:length] + b"more\n")
     copy.rename(path)
-    assert followed.read() == [Piece(0, len(LONG), b"more\n")]
+    assert followed.read() == [Piece(0, length, b"more\n")]
 
 
-@pytest.mark.parametrize("how", ["short", "different", "kept"])
+@pytest.mark.parametrize("length", [60, len(LONG)])
+@pytest.mark.parametrize("how", ["different", "kept"])
 def test_other_replacements_are_new_generations(
-    path: Path, followed: FileFollower, how: str
+    path: Path, followed: FileFollower, how: str, length: int
 ) -> None:
-    first = LONG[: COPY_BYTES - 1] if how == "short" else LONG
+    first = LONG[:length]
     path.write_bytes(first)
     followed.read()
     if how == "kept":
@@ -171,7 +205,7 @@ def test_a_hole_before_the_content_is_skipped(path: Path, followed: FileFollower
         os.truncate(path, 0)
         writer.write(b"after\n")
     pieces = followed.read()
-    assert pieces[0] == Piece(0, 1 << 20, b"", ends=True)
+    assert pieces[0] == Piece(0, 1 << 20, b"", ends=True, has_gap=True)
     assert pieces[1] == Piece(1, 1 << 20, b"after\n")
     with path.open("ab") as writer:
         writer.write(b"more\n")
@@ -201,7 +235,7 @@ def test_an_inode_used_again_is_told_by_its_content(path: Path, followed: FileFo
     path.write_bytes(b"other run, longer\n")
     assert path.stat().st_ino == inode
     assert followed.read() == [
-        Piece(0, 10, b"", ends=True),
+        Piece(0, 10, b"", ends=True, has_gap=True),
         Piece(1, 0, b"other run, longer\n"),
     ]
 

@@ -55,6 +55,7 @@ class LogDirectory(RuleBasedStateMachine):
         self.old: Content | None = None
         # What the follower should know.
         self.held: Content | None = None
+        self.emptied: Content | None = None
         self.version: object = None
         self.offset = 0
         self.delivered: list[Delivered] = []
@@ -89,7 +90,7 @@ class LogDirectory(RuleBasedStateMachine):
     def rename(self) -> None:
         if self.at_path is not None:
             self.rotated += 1
-            self.old_path = self.directory / f"train.log.{self.rotated}"
+            self.old_path = self.directory / f"train.log-{self.rotated:04}"
             self.path.rename(self.old_path)
             self.old, self.at_path = self.at_path, None
 
@@ -121,9 +122,16 @@ class LogDirectory(RuleBasedStateMachine):
     def copy_and_truncate(self) -> None:
         if self.at_path is not None:
             self.rotated += 1
-            shutil.copyfile(self.path, self.directory / f"train.log.{self.rotated}")
+            shutil.copyfile(self.path, self.directory / f"train.log-{self.rotated:04}")
             os.truncate(self.path, 0)
-            self.at_path.version, self.at_path.data = object(), b""
+            # Who has read a byte of it knows the copy by that, and reads on there.
+            is_known = self.held is self.at_path and self.offset > 0
+            is_known = is_known and self.version is self.at_path.version
+            copied, self.at_path = self.at_path, Content()
+            if is_known or self.emptied is copied:
+                self.emptied = self.at_path
+            elif self.held is copied:
+                self.held = self.at_path
 
     @rule()
     def delete(self) -> None:
@@ -165,9 +173,12 @@ class LogDirectory(RuleBasedStateMachine):
                 self.delivered[-1].data += data
                 self.offset += len(data)
                 room -= len(data)
+            elif self.emptied is not None and self.emptied.data:
+                self.end()
+                self.held, self.emptied = self.emptied, None
             elif self.at_path is not self.held and self.at_path and self.at_path.data:
                 self.end()
-                self.held = self.at_path
+                self.held, self.emptied = self.at_path, None
             else:
                 return
 

@@ -57,7 +57,7 @@ def test_a_file_that_shrinks_while_it_is_read(
     pieces = followed.read()
     assert b"".join(piece.data for piece in pieces) == LONG[5000:6000]
     os.truncate(path, 3)
-    assert followed.read() == [Piece(0, 6000, b"", ends=True), Piece(1, 0, LONG[:3])]
+    assert followed.read() == [Piece(0, 6000, b"", ends=True, has_gap=True), Piece(1, 0, LONG[:3])]
 
 
 def test_bytes_of_a_file_rewritten_while_it_is_read_are_not_mixed(
@@ -69,7 +69,7 @@ def test_bytes_of_a_file_rewritten_while_it_is_read_are_not_mixed(
         file.write(LONG[5000:])
     other = b"Y" * (len(LONG) + 10)
     race(monkeypatch, lambda: path.write_bytes(other))
-    assert followed.read() == [Piece(0, 5000, b"", ends=True), Piece(1, 0, other)]
+    assert followed.read() == [Piece(0, 5000, b"", ends=True, has_gap=True), Piece(1, 0, other)]
 
 
 def test_a_stale_handle_does_not_hide_the_file_that_has_the_name_now(
@@ -89,7 +89,7 @@ def test_a_stale_handle_does_not_hide_the_file_that_has_the_name_now(
     path.rename(path.with_suffix(".1"))
     path.write_bytes(b"two\n")
     monkeypatch.setattr(os, "fstat", fstat)
-    assert followed.read() == [Piece(0, 4, b"", ends=True), Piece(1, 0, b"two\n")]
+    assert followed.read() == [Piece(0, 4, b"", ends=True, has_gap=True), Piece(1, 0, b"two\n")]
     assert state_of(followed) == "following"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from mltd.runs.sources.follower import FileFollower
 from mltd.runs.sources.line_assembler import Line, LineAssembler
 from mltd.runs.sources.mounts import delivers_inotify, file_system_type
+from mltd.runs.sources.text_file import TextFile
 from mltd.runs.sources.watcher import Watcher
 
 from .sshd_server import SshdServer, mounted_sshfs, running_sshd
@@ -90,6 +92,78 @@ def test_lines_written_on_the_server_arrive_through_sshfs(
             (2, b"short"),
         ]
     assert not os.path.ismount(tmp_path / "mount")
+
+
+def test_no_line_is_lost_or_repeated_while_the_server_rotates(
+    server: SshdServer, tmp_path: Path
+) -> None:
+    remote = tmp_path / "remote"
+    remote.mkdir()
+    written = remote / "train.log"
+    generations, lines_each = 6, 200
+    seen = [threading.Event() for _ in range(generations)]
+
+    def write() -> None:
+        for generation in range(generations):
+            if generation:
+                written.rename(remote / f"train.log.{generation}")
+            with written.open("ab", buffering=0) as file:
+                for number in range(lines_each):
+                    if number == lines_each // 2:
+                        # The rest is hardly read when the log is rotated.
+                        seen[generation].wait(60)
+                    file.write(b"%d:%d\n" % (generation, number))
+
+    assembler = LineAssembler()
+    got: list[bytes] = []
+    with (
+        mounted_sshfs(server, remote, tmp_path / "mount") as mount,
+        FileFollower(mount / "train.log") as follower,
+    ):
+        writer = threading.Thread(target=write)
+        writer.start()
+        deadline = time.monotonic() + 120
+        while len(got) < generations * lines_each and time.monotonic() < deadline:
+            got += [line.data for line in assembler.feed(follower.read(97))]
+            if follower.generation >= 0:
+                seen[follower.generation].set()
+        for event in seen:
+            event.set()
+        writer.join(60)
+    assert got == [
+        b"%d:%d" % (generation, number)
+        for generation in range(generations)
+        for number in range(lines_each)
+    ]
+
+
+def test_a_log_that_is_looked_at_shows_nothing_of_its_predecessor(
+    server: SshdServer, tmp_path: Path
+) -> None:
+    remote = tmp_path / "remote"
+    remote.mkdir()
+    written = remote / "train.log"
+    old = b"".join(b"old %d\n" % number for number in range(2000))
+    new = b"".join(b"newer %d\n" % number for number in range(3000))
+    written.write_bytes(old)
+    with mounted_sshfs(server, remote, tmp_path / "mount") as mount:
+        text = TextFile(mount / "train.log")
+        text.look()
+        assert text.read_at(0, text.size) == old
+        before = text.descriptor
+        assert before is not None
+        held = os.dup(before)
+        written.rename(remote / "train.log.1")
+        written.write_bytes(new)
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while text.size < len(new) and time.monotonic() < deadline:
+            text.look()
+            # A search reads the descriptor that it was given while the log was another one.
+            assert old.startswith(os.pread(held, len(old), 0))
+        shown = text.read_at(0, text.size)
+        os.close(held)
+        text.close()
+    assert shown == new
 
 
 def test_a_cut_connection_is_a_status_not_a_crash(server: SshdServer, tmp_path: Path) -> None:
