@@ -6,6 +6,7 @@ inotify watches the directories, so that files which appear later and rotations 
 from __future__ import annotations
 
 import errno
+import logging
 import math
 import os
 import threading
@@ -54,6 +55,9 @@ class WatchdogNotifier:
     def __init__(self, tell: Callable[[str], None]) -> None:
         from watchdog import events
         from watchdog.observers import Observer
+
+        # It warns of changes that come while it stops, which without a handler is printed.
+        logging.getLogger("watchdog").addHandler(logging.NullHandler())
 
         class Handler(events.FileSystemEventHandler):
             def dispatch(self, event: events.FileSystemEvent) -> None:

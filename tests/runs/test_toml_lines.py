@@ -85,7 +85,8 @@ _VALUES = st.one_of(st.integers(), st.booleans(), st.text(st.sampled_from("a\n\"
 
 @given(st.dictionaries(_NAMES, st.dictionaries(_NAMES, st.lists(_VALUES, max_size=3))))
 def test_any_names_and_values_are_passed_over(tables: dict[str, dict[str, list[Any]]]) -> None:
-    rows, expected = [], {}
+    rows: list[str] = []
+    expected: dict[Place, int] = {}
     for table, values in tables.items():
         rows.append(f"[{json.dumps(table, ensure_ascii=False)}]")
         expected[(table,)] = len(rows)
