@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Self
 
 from ..errors import InputError
+from ..open_artifact import ANYWHERE, Roots
 from .fingerprint import Fingerprint
 from .looks import kind_of, shown
 from .open_file import NotAFile, OpenFile
@@ -36,8 +37,9 @@ _ROUNDS = 16
 class FileFollower:
     """Reads a path as it grows and is replaced; for one thread at a time."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], root: Roots = ANYWHERE) -> None:
         self.path = Path(path)
+        self._root = root
         self._held: OpenFile | None = None
         self._key = (-1, -1)
         self._print = Fingerprint()
@@ -168,7 +170,7 @@ class FileFollower:
     def _open(self) -> OpenFile | None:
         """Open what is at the path now, and let `status` say how that went."""
         try:
-            seen = OpenFile.at(self.path)
+            seen = OpenFile.at(self.path, self._root)
         except OSError as error:
             self._status = self._explain(error)
             return None

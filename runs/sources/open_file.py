@@ -7,11 +7,9 @@ import errno
 import os
 from dataclasses import dataclass
 
-from .looks import OPEN_FLAGS, kind_of
+from ..open_artifact import ANYWHERE, NotAFile, Roots, open_artifact
 
-
-class NotAFile(OSError):
-    """What stands at the path has no bytes to read back: a directory, a pipe, a device."""
+__all__ = ["NotAFile", "OpenFile"]
 
 
 @dataclass(slots=True)
@@ -22,18 +20,14 @@ class OpenFile:
     status: os.stat_result
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> OpenFile:
-        """Open a regular file; anything else raises before it is touched."""
-        _refuse(os.stat(path))
-        descriptor = os.open(path, OPEN_FLAGS)
+    def at(cls, path: str | os.PathLike[str], root: Roots = ANYWHERE) -> OpenFile:
+        """Open a regular file that lies in its root; anything else raises before it is touched."""
+        descriptor = open_artifact(path, root)
         try:
-            status = os.fstat(descriptor)
-            # The name may have changed hands since the check.
-            _refuse(status)
+            return cls(descriptor, os.fstat(descriptor))
         except OSError:
             os.close(descriptor)
             raise
-        return cls(descriptor, status)
 
     @property
     def key(self) -> tuple[int, int]:
@@ -66,9 +60,3 @@ class OpenFile:
         """Let go."""
         with contextlib.suppress(OSError):
             os.close(self.descriptor)
-
-
-def _refuse(status: os.stat_result) -> None:
-    kind = kind_of(status.st_mode)
-    if kind:
-        raise NotAFile(errno.EINVAL, f"it is {kind}")

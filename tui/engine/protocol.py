@@ -45,6 +45,8 @@ class LogFile(NamedTuple):
     """`inotify`, `poll 1 s`, or empty if it is not followed (yet)."""
     note: str = ""
     modified: float | None = None
+    root: str = ""
+    """The folder that it must lie in to be shown; empty if the user named the file itself."""
 
 
 class Link(NamedTuple):
