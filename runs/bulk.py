@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .formats.format import Reader
 from .harvest import Harvest
+from .open_artifact import ANYWHERE, artifact_descriptor
 from .shelves import Shelved, Shelves
 from .text.extractor import TextReader
 
@@ -42,13 +43,13 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def stretches(path: str, size: int, start: int = 0) -> Iterator[Stretch]:
+def stretches(path: str, size: int, start: int = 0, *, root: str = ANYWHERE) -> Iterator[Stretch]:
     """Spans of whole lines that cover the file up to `size`, outside of tracebacks."""
-    with open(path, "rb", buffering=0) as file:
+    with artifact_descriptor(path, root) as descriptor:
         while start < size:
             end = min(start + STRETCH, size)
             if end < size:
-                end = _line_end(file.fileno(), end, size)
+                end = _line_end(descriptor, end, size)
             yield start, end
             start = end
 
@@ -92,7 +93,7 @@ _SHELF = 2 * STRETCH
 """Bytes; columns are seldom larger than the text they were read from."""
 
 
-def _read_stretch(path: str, span: Stretch) -> list[Harvest]:
+def _read_stretch(path: str, root: str, span: Stretch) -> list[Harvest]:
     """In a worker: read one stretch with the templates learned from the ones before."""
     global _reader
     if _reader is None:
@@ -103,14 +104,14 @@ def _read_stretch(path: str, span: Stretch) -> list[Harvest]:
         chosen = settings.current()
         _reader = TextReader(chosen.roles, chosen.patterns)
     _reader.forget_open_records()
-    with open(path, "rb", buffering=0) as file:
-        data = os.pread(file.fileno(), span[1] - span[0], span[0])
+    with artifact_descriptor(path, root) as descriptor:
+        data = os.pread(descriptor, span[1] - span[0], span[0])
     return list(feed_all(_reader, data))
 
 
-def _read_to_shelf(path: str, span: Stretch, shelf: int | None) -> _Result:
+def _read_to_shelf(path: str, root: str, span: Stretch, shelf: int | None) -> _Result:
     """In a helper: read one stretch, and leave the arrays on a shelf if there is one."""
-    harvests = _read_stretch(path, span)
+    harvests = _read_stretch(path, root, span)
     if _shelves is None or shelf is None:
         return harvests
     return _shelves.put(shelf, harvests)
@@ -141,21 +142,23 @@ def start_workers(count: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(method))
 
 
-def read_in_parallel(path: str, size: int, readers: int | None = None) -> Iterator[Harvest]:
+def read_in_parallel(
+    path: str, size: int, readers: int | None = None, *, root: str = ANYWHERE
+) -> Iterator[Harvest]:
     """Harvests of the first `size` bytes of a text file, in order.
 
     This process reads too: what it reads itself need not be handed over.
     """
     helpers = (readers or usable_cores()) - 1
-    spans = stretches(path, size)
+    spans = stretches(path, size, root=root)
     was_collecting = gc.isenabled()
     try:
         if helpers < 1:
             for span in spans:
-                yield from _read_stretch(path, span)
+                yield from _read_stretch(path, root, span)
             return
-        with closing(_Helpers(path, helpers)) as team:
-            yield from _in_order(path, spans, team)
+        with closing(_Helpers(path, root, helpers)) as team:
+            yield from _in_order(path, root, spans, team)
     finally:
         _forget_reader()
         if was_collecting:
@@ -172,12 +175,13 @@ class _Task(NamedTuple):
 class _Helpers:
     """Processes that read stretches of one file."""
 
-    def __init__(self, path: str, count: int) -> None:
+    def __init__(self, path: str, root: str, count: int) -> None:
         global _shelves
         self.count = count
         self.most = 2 * count + 3
         """Results that wait here are memory."""
         self._path = path
+        self._root = root
         _shelves = Shelves(self.most, _SHELF)
         self._pool = start_workers(count)
 
@@ -185,7 +189,8 @@ class _Helpers:
         """Have a stretch read."""
         assert _shelves is not None
         shelf = _shelves.reserve()
-        return _Task(self._pool.submit(_read_to_shelf, self._path, span, shelf), shelf)
+        future = self._pool.submit(_read_to_shelf, self._path, self._root, span, shelf)
+        return _Task(future, shelf)
 
     def result(self, task: _Task) -> Sequence[Harvest]:
         """What was read; waits for it."""
@@ -205,7 +210,7 @@ class _Helpers:
             _shelves = None
 
 
-def _in_order(path: str, spans: Iterator[Stretch], team: _Helpers) -> Iterator[Harvest]:
+def _in_order(path: str, root: str, spans: Iterator[Stretch], team: _Helpers) -> Iterator[Harvest]:
     """Keep the helpers busy, read a stretch meanwhile, hand out what is next in the file."""
     pending: deque[_Task | list[Harvest]] = deque()
     is_over = False
@@ -218,7 +223,7 @@ def _in_order(path: str, spans: Iterator[Stretch], team: _Helpers) -> Iterator[H
             span = next(spans, None)
             is_over = span is None
             if span is not None:
-                pending.append(_read_stretch(path, span))
+                pending.append(_read_stretch(path, root, span))
         if not pending:
             return
         must_wait = is_over or len(pending) >= team.most

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from .bulk import BITE, Stretch, feed_all, start_workers, stretches, usable_cores
 from .formats.tabular import TabularReader
 from .harvest import Harvest
+from .open_artifact import ANYWHERE, artifact_descriptor
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -24,10 +25,10 @@ _Result = tuple[list[Harvest], bytes] | None
 """What was read and the reader after it, if its header changed; None if order matters."""
 
 
-def _read_stretch(path: str, span: Stretch, state: bytes) -> _Result:
+def _read_stretch(path: str, root: str, span: Stretch, state: bytes) -> _Result:
     """In a worker: read one stretch with a reader that knows the header."""
-    with open(path, "rb", buffering=0) as file:
-        data = os.pread(file.fileno(), span[1] - span[0], span[0])
+    with artifact_descriptor(path, root) as descriptor:
+        data = os.pread(descriptor, span[1] - span[0], span[0])
     if b'"' in data:
         return None
     reader: TabularReader = pickle.loads(state)
@@ -36,20 +37,20 @@ def _read_stretch(path: str, span: Stretch, state: bytes) -> _Result:
     return harvests, pickle.dumps(reader) if has_new_header else b""
 
 
-def read_table_in_parallel(path: str, size: int) -> Iterator[Harvest]:
+def read_table_in_parallel(path: str, size: int, *, root: str = ANYWHERE) -> Iterator[Harvest]:
     """Harvests of the first `size` bytes of a table, in order."""
     reader = TabularReader()
-    with open(path, "rb", buffering=0) as file:
-        head = reader.feed(os.pread(file.fileno(), _HEAD, 0), final=False)
+    with artifact_descriptor(path, root) as descriptor:
+        head = reader.feed(os.pread(descriptor, _HEAD, 0), final=False)
     yield head
     state = pickle.dumps(reader)
     count = usable_cores()
     with start_workers(count) as pool:
         pending: deque[tuple[Stretch, Future[_Result]]] = deque()
-        waiting = stretches(path, size, head.consumed)
+        waiting = stretches(path, size, head.consumed, root=root)
         while True:
             while len(pending) < count + 2 and (span := next(waiting, None)) is not None:
-                pending.append((span, pool.submit(_read_stretch, path, span, state)))
+                pending.append((span, pool.submit(_read_stretch, path, root, span, state)))
             if not pending:
                 return
             (start, end), future = pending.popleft()
@@ -62,14 +63,16 @@ def read_table_in_parallel(path: str, size: int) -> Iterator[Harvest]:
                     start, state = end, result[1]
                 break
             yield from result[0]
-    yield from _read_in_order(path, size, start, pickle.loads(state))
+    yield from _read_in_order(path, root, size, start, pickle.loads(state))
 
 
-def _read_in_order(path: str, size: int, start: int, reader: TabularReader) -> Iterator[Harvest]:
+def _read_in_order(
+    path: str, root: str, size: int, start: int, reader: TabularReader
+) -> Iterator[Harvest]:
     waiting = b""
-    with open(path, "rb", buffering=0) as file:
+    with artifact_descriptor(path, root) as descriptor:
         while start < size or waiting:
-            data = os.pread(file.fileno(), min(BITE, size - start), start)
+            data = os.pread(descriptor, min(BITE, size - start), start)
             start += len(data)
             waiting += data
             harvest = reader.feed(waiting, final=not data or start >= size)

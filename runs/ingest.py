@@ -12,13 +12,15 @@ from .config import read_config_file
 from .discovery import Purpose, RunFiles
 from .errors import FormatError, InputError, MltdError
 from .events.source import source_lines
-from .formats.format import Format, Reader
+from .formats.format import Format, Reader, ReadsBeside
 from .formats.registry import default_registry
 from .harvest import Harvest
+from .open_artifact import ANYWHERE, NotAFile
 from .remote.names import is_mirrored
 from .run import Artifact, Run, SourceFile
 from .settings import current
-from .sources.inputs import Utf8Transcoder, open_bytes
+from .sources.inputs import InputStream, Utf8Transcoder, open_bytes, refusal
+from .sources.looks import shown
 from .surroundings import Surroundings
 from .thinning import MOST_COLUMN_BYTES, thin_if_larger
 
@@ -31,10 +33,10 @@ _TEXT_FORMATS = frozenset({"text", "jsonl"})
 class FileFeed:
     """One file of a run: bytes go in, the run grows."""
 
-    def __init__(self, run: Run, path: str) -> None:
+    def __init__(self, run: Run, path: str, root: str = ANYWHERE) -> None:
         self.run = run
         self.path = path
-        self.number = run.add_file(SourceFile(path))
+        self.number = run.add_file(SourceFile(path, root=root))
         self._format: Format | None = None
         self._reader: Reader | None = None
         self._waiting = b""
@@ -140,6 +142,8 @@ class FileFeed:
         if found is None:
             return None
         self._format, self._reader = found
+        if isinstance(self._reader, ReadsBeside) and self.source.root != ANYWHERE:
+            self._reader.root = self.source.root
         self.source.format = self._format.name
         self.source.is_snapshot = self._format.is_snapshot
         return self._format
@@ -178,12 +182,14 @@ def new_run(files: RunFiles) -> Loaded:
     for file in files.files:
         if file.purpose in LOG_PURPOSES:
             continue
-        loaded.run.artifacts.append(Artifact(file.purpose.value, file.path))
+        problem = ""
         if file.purpose is Purpose.CONFIG:
             try:
-                loaded.run.add_config(read_config_file(file.path))
-            except MltdError as problem:
-                loaded.problems.append(problem)
+                loaded.run.add_config(read_config_file(file.path, file.root))
+            except MltdError as error:
+                loaded.problems.append(error)
+                problem = error.message
+        loaded.run.artifacts.append(Artifact(file.purpose.value, file.path, file.root, problem))
     return loaded
 
 
@@ -205,9 +211,11 @@ def load(files: RunFiles, *, max_column_bytes: int | None = MOST_COLUMN_BYTES) -
     """
     bring_here(files)
     loaded = new_run(files)
-    for path in files.paths(*LOG_PURPOSES):
+    for file in files.files:
+        if file.purpose not in LOG_PURPOSES:
+            continue
         try:
-            read_file(loaded.run, path, max_column_bytes=max_column_bytes)
+            read_file(loaded.run, file.path, file.root, max_column_bytes=max_column_bytes)
         except MltdError as problem:
             loaded.problems.append(problem)
     if not loaded.run.files and loaded.problems:
@@ -215,13 +223,19 @@ def load(files: RunFiles, *, max_column_bytes: int | None = MOST_COLUMN_BYTES) -
     return loaded
 
 
-def read_file(run: Run, path: str, *, max_column_bytes: int | None = MOST_COLUMN_BYTES) -> FileFeed:
+def read_file(
+    run: Run,
+    path: str,
+    root: str = ANYWHERE,
+    *,
+    max_column_bytes: int | None = MOST_COLUMN_BYTES,
+) -> FileFeed:
     """Read one file into a run."""
-    with open_bytes(path) as stream:
-        feed = FileFeed(run, path)
+    with open_bytes(path, root) as stream:
+        feed = FileFeed(run, path, root)
         try:
-            if not stream.compression and (form := _format_for_workers(path)):
-                for harvest in _harvests_of_workers(feed, path, form):
+            if not stream.compression and (form := _format_for_workers(stream, path)):
+                for harvest in _harvests_of_workers(feed, stream, form):
                     feed.take(harvest)
                     _bound(run, max_column_bytes)
             else:
@@ -231,6 +245,11 @@ def read_file(run: Run, path: str, *, max_column_bytes: int | None = MOST_COLUMN
         except MltdError:
             run.drop_last_file()
             raise
+        except NotAFile as error:
+            # Swapped since it was opened, and noticed by a worker that opened it again.
+            problem = refusal(shown(path), error)
+            feed.source.note = problem.message
+            raise problem from None
         feed.source.note = "; ".join(stream.notes)
         return feed
 
@@ -261,24 +280,23 @@ def _chunks(stream: object) -> Iterator[tuple[bytes, bool]]:
             return
 
 
-def _format_for_workers(path: str) -> str:
+def _format_for_workers(stream: InputStream, path: str) -> str:
     """The format of a file that several processes can read faster than one; else nothing."""
-    if os.path.getsize(path) < WORTH_IT:
+    if os.fstat(stream.fileno()).st_size < WORTH_IT:
         return ""
-    with open(path, "rb", buffering=0) as file:
-        head = file.read(HEAD)
+    head = os.pread(stream.fileno(), HEAD, 0)
     if Utf8Transcoder().feed(head, final=True) != head:
         return ""
     form = default_registry().recognise(head, path)
     return form.name if form is not None and form.name in (*_TEXT_FORMATS, "csv") else ""
 
 
-def _harvests_of_workers(feed: FileFeed, path: str, form: str) -> Iterator[Harvest]:
-    size = os.path.getsize(path)
-    with open(path, "rb", buffering=0) as file:
-        feed.recognise(file.read(HEAD))
-    read = read_table_in_parallel if form == "csv" else read_in_parallel
-    return read(path, size)
+def _harvests_of_workers(feed: FileFeed, stream: InputStream, form: str) -> Iterator[Harvest]:
+    size = os.fstat(stream.fileno()).st_size
+    feed.recognise(os.pread(stream.fileno(), HEAD, 0))
+    if form == "csv":
+        return read_table_in_parallel(feed.path, size, root=feed.source.root)
+    return read_in_parallel(feed.path, size, root=feed.source.root)
 
 
 def _bound(run: Run, max_column_bytes: int | None) -> None:

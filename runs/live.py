@@ -30,19 +30,21 @@ class LiveRun:
     def __init__(self, files: RunFiles) -> None:
         self.loaded: Loaded = new_run(files)
         self._feeds: dict[Path, _FollowedFile | _ArchivedFile] = {}
-        for path in files.paths(*LOG_PURPOSES):
+        for file in files.files:
+            if file.purpose not in LOG_PURPOSES:
+                continue
             try:
-                self._feeds[Path(path)] = self._open(path)
+                self._feeds[Path(file.path)] = self._open(file.path, file.root)
             except MltdError as problem:
                 self.loaded.problems.append(problem)
 
-    def _open(self, path: str) -> _FollowedFile | _ArchivedFile:
-        stream = open_bytes(path) if os.path.exists(path) else None
+    def _open(self, path: str, root: str) -> _FollowedFile | _ArchivedFile:
+        stream = open_bytes(path, root) if os.path.exists(path) else None
         if stream is not None and stream.compression:
-            return _ArchivedFile(stream, FileFeed(self.loaded.run, path))
+            return _ArchivedFile(stream, FileFeed(self.loaded.run, path, root))
         if stream is not None:
             stream.close()
-        return _FollowedFile(FileFollower(path), FileFeed(self.loaded.run, path))
+        return _FollowedFile(FileFollower(path, root), FileFeed(self.loaded.run, path, root))
 
     @property
     def paths(self) -> list[Path]:

@@ -15,6 +15,7 @@ from .event import Event
 from .events.log import EventLog
 from .harvest import Column, ColumnKey, Floats, Harvest, Ints
 from .limits import KNOWN_SERIES, MOST_SERIES, LeftOut, describe_left_out
+from .open_artifact import ANYWHERE
 from .roles import Roles, shipped
 from .series import Series
 from .sources.pieces import LINES_MISSING
@@ -48,6 +49,8 @@ class SourceFile:
     left_out: dict[str, int] = field(default_factory=dict)
     """How much was left out beyond which of the `limits`."""
     coordinates: Coordinates = field(default_factory=Coordinates)
+    root: str = ANYWHERE
+    """The folder that it must really lie in to be read; `ANYWHERE` if the user named the file."""
 
     @property
     def notice(self) -> str:
@@ -67,6 +70,10 @@ class Artifact:
 
     kind: str
     path: str
+    root: str = ANYWHERE
+    """The folder that it must really lie in to be read; `ANYWHERE` if the user named the file."""
+    problem: str = ""
+    """Why it could not be read; empty if it was, or if nobody tried."""
 
 
 _FAR_BEYOND = 1.5

@@ -50,7 +50,10 @@ def describe_run(run: Run, now: float | None = None) -> dict[str, object]:
         "series": [_describe_series(series, run) for series in run.series],
         "events": [_describe_event(source, event) for source, event in run.events],
         "config": plain(run.config),
-        "artifacts": [{"kind": a.kind, "path": a.path} for a in run.artifacts],
+        "artifacts": [
+            {"kind": a.kind, "path": a.path} | ({"problem": a.problem} if a.problem else {})
+            for a in run.artifacts
+        ],
         "job": _describe_job(run),
     }
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from .open_artifact import is_within
 from .remote.names import is_mirrored
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class Surroundings:
             return True
         root = os.path.realpath(self.root)
         for base in bases:
-            if os.path.isabs(base) and _is_within(os.path.realpath(base), root):
+            if os.path.isabs(base) and is_within(os.path.realpath(base), root):
                 return True
         if any(_has_weights(folder) for folder in dict.fromkeys((root, *self.folders))):
             return True
@@ -257,10 +258,6 @@ def _presence(path: str) -> Presence:
     if os.path.isdir(path):
         return Presence.HERE if next(iter(_names(path, 1)), None) is not None else Presence.EMPTY
     return Presence.HERE if status.st_size else Presence.EMPTY
-
-
-def _is_within(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 
 def _has_weights(folder: str) -> bool:

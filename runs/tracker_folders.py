@@ -13,6 +13,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from .open_artifact import open_artifact_file
 from .remote.names import url_of
 from .surroundings import Surroundings
 
@@ -48,7 +49,7 @@ class TrackerFolder:
         """Number of the Slurm job that wrote it; empty if it does not say."""
         path = os.path.join(self.path, "files", "wandb-metadata.json")
         try:
-            with open(path, "rb") as file:
+            with open_artifact_file(path, self.path) as file:
                 said = json.loads(file.read(_MOST_BYTES))
             slurm = said.get("slurm") or {}
             return str(slurm.get("job_id") or slurm.get("jobid") or "")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Sequence
 
 from mltd.runs.name_text import path_of
+from mltd.runs.open_artifact import ANYWHERE, open_artifact
 from mltd.runs.remote.names import mirrored
 
 from .model.run_ref import FilePrint
@@ -18,9 +18,9 @@ FEWEST_BYTES = 64
 """Fewer than this many bytes look alike in too many files."""
 
 
-def print_of(path: str) -> FilePrint:
+def print_of(path: str, root: str = ANYWHERE) -> FilePrint:
     """A file as it begins now; without a digest if there is nothing to read."""
-    beginning = read_beginning(path)
+    beginning = read_beginning(path, root)
     if not beginning:
         return FilePrint(path=path)
     return FilePrint(path=path, digest=digest_of(beginning), length=len(beginning))
@@ -39,16 +39,13 @@ def digest_of(beginning: bytes) -> str:
     return hashlib.blake2b(beginning, digest_size=16).hexdigest()
 
 
-def read_beginning(path: str) -> bytes:
-    """The first bytes of a regular file; nothing if it is none, or cannot be read."""
+def read_beginning(path: str, root: str = ANYWHERE) -> bytes:
+    """The first bytes of a regular file in its root; nothing if it is none, or cannot be read."""
     try:
-        # A pipe without a writer would keep us waiting for ever.
-        handle = os.open(path_of(mirrored(path)), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = open_artifact(path_of(mirrored(path)), root)
     except (OSError, ValueError):
         return b""
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return b""
         beginning = b""
         while len(beginning) < PRINT_BYTES:
             more = os.read(handle, PRINT_BYTES - len(beginning))

@@ -11,7 +11,7 @@ from mltd.diagnosis.pack import PackConstraints, PackMaterial
 from mltd.sessions.masking import Masker
 
 from .known_session import id_in, session_about
-from .pack_facts import paths_of, people_in, state_of, whole_names
+from .pack_facts import named_files, paths_of, people_in, state_of
 
 if TYPE_CHECKING:
     from mltd.diagnosis.settings import ConsultSettings
@@ -36,7 +36,7 @@ def material_of(
         runs={key: run},
         diagnoses={key: judged.diagnosis},
         book=ArtifactBook(
-            {key: run}, session, settings.sources, named=whole_names(names), masker=masker
+            {key: run}, session, settings.sources, named=named_files(names, [run]), masker=masker
         ),
         session=session,
         constraints=PackConstraints(seconds=settings.seconds),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from mltd.runs.discovery import RunFiles, discover, explore
+from mltd.runs.discovery import RunFile, RunFiles, discover, explore, split_settings
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import Loaded, bring_here, load, read_stream
 from mltd.runs.run import Run
@@ -43,16 +43,25 @@ def _note(sentence: str) -> None:
     sys.stderr.write(f"mltd-tui: note: {printable(sentence)}\n")
 
 
-def find_runs(names: Iterable[str]) -> tuple[list[RunFiles], list[MltdError]]:
-    """The runs behind the names a user gave, and what was wrong with some of them."""
+def find_runs(
+    names: Iterable[str], settings: Sequence[RunFile] = ()
+) -> tuple[list[RunFiles], list[MltdError]]:
+    """The runs behind the names a user gave, and what was wrong with some of them.
+
+    Every run gets the files of settings that were named with it, here or in `settings`.
+    """
     found: list[RunFiles] = []
     problems: list[MltdError] = []
+    names, named = split_settings(names)
+    settings = [*settings, *named]
     for name in names:
         try:
             discovery = explore(name)
         except MltdError as problem:
             problems.append(problem)
             continue
+        for run in discovery.runs if settings else ():
+            run.add_named(settings)
         found.extend(run for run in discovery.runs if run not in found)
         for note in discovery.notes:
             _note(note)
@@ -143,6 +152,7 @@ def _compare(runs: list[Run]) -> Mapping[str, tuple[Finding, ...]]:
 
 
 def _load_all(names: list[str]) -> Iterator[tuple[Loaded | MltdError, float]]:
+    names, settings = split_settings(names)
     for name in names:
         if name == "-":
             start = time.perf_counter()
@@ -151,7 +161,7 @@ def _load_all(names: list[str]) -> Iterator[tuple[Loaded | MltdError, float]]:
             except MltdError as problem:
                 yield problem, 0.0
             continue
-        found, problems = find_runs([name])
+        found, problems = find_runs([name], settings)
         stuck = [files for problem in problems for files in refused_runs(problem)]
         yield from ((complaint, 0.0) for complaint in problems if not stuck)
         share = MOST_COLUMN_BYTES // max(1, len(names), len(found))

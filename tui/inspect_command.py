@@ -82,9 +82,9 @@ def _inspect(first: Target, target: Target, options: argparse.Namespace) -> int:
     from .inspect.memory_text import account_of
     from .inspect.reading import compare, read
 
-    summary = read(target.path, needs_values=not options.no_values)
+    summary = read(target, needs_values=not options.no_values)
     summary = replace(summary, notes=(*summary.notes, *target.notes))
-    comparison = compare(first.path, target.path) if options.other else None
+    comparison = compare(first, target) if options.other else None
     training = _training(options.run, target)
     found = inspect_weights(summary, comparison, training)
     account = account_of(summary, training)

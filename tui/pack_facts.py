@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mltd.runs.open_artifact import ANYWHERE
 from mltd.runs.run import Run
 from mltd.runs.summary import run_state
 
@@ -37,6 +38,8 @@ def people_in(session: Session | None, runs: Mapping[str, Run]) -> tuple[str, ..
     return tuple(dict.fromkeys(kept))
 
 
-def whole_names(names: Sequence[str]) -> list[str]:
-    """What the user has named, as paths that start at the root."""
-    return [os.path.abspath(os.path.expanduser(name)) for name in names if "\0" not in name]
+def named_files(names: Sequence[str], runs: Iterable[Run]) -> list[str]:
+    """Absolute paths of what the user has named, itself or by a pattern."""
+    whole = [os.path.abspath(os.path.expanduser(name)) for name in names if "\0" not in name]
+    files = (file for run in runs for file in run.files)
+    return [*whole, *(os.path.abspath(file.path) for file in files if file.root == ANYWHERE)]

@@ -20,7 +20,7 @@ from mltd.sessions.model.session import Session
 from .complaint import complain
 from .headless import find_runs
 from .known_session import id_in, session_about
-from .pack_facts import paths_of, people_in, state_of, whole_names
+from .pack_facts import named_files, paths_of, people_in, state_of
 
 
 class Gathered(NamedTuple):
@@ -48,7 +48,9 @@ def gather_material(names: Sequence[str], *, redact: bool, sources: Sequence[str
     material = PackMaterial(
         runs=runs,
         diagnoses={key: diagnose(run) for key, run in runs.items()},
-        book=ArtifactBook(runs, session, sources, named=whole_names(names), masker=masker),
+        book=ArtifactBook(
+            runs, session, sources, named=named_files(names, runs.values()), masker=masker
+        ),
         session=session,
         states={key: state_of(run) for key, run in runs.items()},
         problems=tuple(problem.message for problem in problems),

@@ -141,7 +141,7 @@ def _of_run(store: SessionStore, name: str) -> tuple[Session, _Read]:
             hint="name one of them: " + listed([_location(files) for files in found]),
         )
     files, location = found[0], url_of(os.path.abspath(place_of(name)))
-    prints = [print_of(url_of(os.path.abspath(file.path))) for file in files.files]
+    prints = [print_of(url_of(os.path.abspath(file.path)), file.root) for file in files.files]
     known = store.find_for_run(location, prints)
     if known is not None:
         return _with_runs(_loaded(store, known))

@@ -38,6 +38,8 @@ class Artifact:
     """Why it is not read, in a sentence; empty if it is."""
     parts: tuple[str, ...] = ()
     """Names of the weight files, for a checkpoint that is a folder."""
+    roots: tuple[str, ...] = ()
+    """Real folders, in one of which it must still lie when it is opened."""
 
 
 class Place(NamedTuple):

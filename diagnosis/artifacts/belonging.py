@@ -1,23 +1,27 @@
-"""Whether a path lies where the session's files lie, whatever links are on the way."""
+"""Files of the session: whether a path leads to one, and its bytes if it does."""
 
 from __future__ import annotations
 
 import errno
 import os
-import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
-from mltd.runs.sources.looks import kind_of, shown
+from mltd.runs.open_artifact import (
+    NotAFile,
+    OutsideRoot,
+    artifact_descriptor,
+    describe_refusal,
+    is_within,
+    open_artifact,
+    place_of,
+)
+from mltd.runs.sources.looks import shown
 
+from .artifact import Artifact
 from .errors import ArtifactError
 
-_NO_FILES = ("/proc", "/sys")
-"""What the kernel makes up looks like regular files, and tells of other processes."""
-
-
-def is_within(path: str, folder: str) -> bool:
-    """True for a folder itself and what is below it, by their names alone."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+_HINT = "to have it read, add the folder of its target as a source root"
 
 
 def real_folders(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
@@ -33,26 +37,47 @@ def real_folders(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def real_place(path: str, allowed: Iterable[str], *, may_be_folder: bool = False) -> str:
+def real_place(path: str, allowed: Sequence[str], *, may_be_folder: bool = False) -> str:
     """Where a path leads, if that is a regular file in one of the allowed real folders."""
     name = shown(path)
     try:
-        real = os.path.realpath(path, strict=True)
-        mode = os.stat(real).st_mode
+        if may_be_folder and os.path.isdir(path):
+            return _real_folder(path, allowed)
+        with artifact_descriptor(path, allowed) as descriptor:
+            return place_of(descriptor, path)
     except (OSError, ValueError) as error:
-        raise ArtifactError(f"{name} {_reason(error)}") from None
-    if any(is_within(real, folder) for folder in _NO_FILES):
-        raise ArtifactError(f"{name} is made up by the kernel and no file of a run")
+        hint = _HINT if isinstance(error, OutsideRoot) else ""
+        raise ArtifactError(f"{name} {_reason(error)}", hint=hint) from None
+
+
+def _real_folder(path: str, allowed: Sequence[str]) -> str:
+    """The same for a folder; what is in it is checked when it is opened."""
+    real = os.path.realpath(path, strict=True)
     if not any(is_within(real, folder) for folder in allowed):
-        raise ArtifactError(
-            f"{name} is a link that leads out of the run's folder, so it is not read",
-            hint="whoever wants it read adds the folder of its target as a source root",
-        )
-    if stat.S_ISDIR(mode) and may_be_folder:
-        return real
-    if kind := kind_of(mode):
-        raise ArtifactError(f"{name} is {kind}, not a file that can be read")
+        raise OutsideRoot(real)
     return real
+
+
+@contextmanager
+def opened(artifact: Artifact) -> Iterator[int]:
+    """A descriptor of an artifact for the length of a `with` block."""
+    if artifact.problem:
+        raise ArtifactError(artifact.problem)
+    if artifact.parts or not artifact.real:
+        raise ArtifactError(f"{artifact.name} is a folder", hint="name one of the files in it")
+    try:
+        descriptor = open_artifact(artifact.real, artifact.roots)
+    except NotAFile as error:
+        ending = " by now, so it is not read" if error.kind else ""
+        hint = _HINT if isinstance(error, OutsideRoot) else ""
+        raise ArtifactError(f"{artifact.name} {error.words}{ending}", hint=hint) from None
+    except OSError as error:
+        raise ArtifactError(f"{artifact.name} {_reason(error)}") from None
+    try:
+        yield descriptor
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
 
 
 def _reason(error: Exception) -> str:
@@ -60,6 +85,4 @@ def _reason(error: Exception) -> str:
         return "is not a possible file name"
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return "is not there any more"
-    if error.errno == errno.ELOOP:
-        return "is a symbolic link that leads back to itself"
-    return f"cannot be read: {os.strerror(error.errno or 0)}"
+    return describe_refusal(error)

@@ -11,8 +11,7 @@ from mltd.runs.remote.names import shown as shown_remotely
 from mltd.runs.remote.names import url_of
 
 from .artifact import Artifact, ArtifactKind, Excerpt, Hits, Place
-from .belonging import real_folders
-from .door import opened
+from .belonging import opened, real_folders
 from .errors import ArtifactError
 from .gathering import artifacts_of, root_of
 from .half_copied import refuse_half
@@ -37,8 +36,9 @@ _HEAD_BYTES = 4096
 class ArtifactBook:
     """Which files belong to the session, and what stands in them.
 
-    `named` are files that the user asked for by name: they may be links to anywhere. All other
-    links must stay in the run's folder or below a source root.
+    `named` are files that the user asked for by name: they may be links to anywhere, unless the
+    run was found and has another root. All other links must stay in the run's folder or below a
+    source root.
     """
 
     def __init__(

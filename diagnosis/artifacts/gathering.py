@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mltd.runs.open_artifact import ANYWHERE, is_within
+
 from .artifact import Artifact, ArtifactKind
-from .belonging import is_within, real_folders, real_place
+from .belonging import real_folders, real_place
 from .errors import ArtifactError
 from .naming import file_name, unique
 
@@ -38,30 +40,32 @@ def artifacts_of(
     """The files of one run; `roots` are real folders in which links may end."""
     folder = root_of(run)
     found: dict[str, Artifact] = {}
-    for path, kind, source in _files(run):
-        for artifact in _registered(called, path, kind, source, folder, roots, named):
+    for path, root, kind, source in _files(run):
+        for artifact in _registered(called, path, root, kind, source, folder, roots, named):
             if len(found) < MOST_FILES:
                 name = unique(artifact.name, found)
                 found[name] = artifact if name == artifact.name else _renamed(artifact, name)
     return list(found.values())
 
 
-def _files(run: Run) -> Iterator[tuple[str, ArtifactKind, SourceFile | None]]:
+def _files(run: Run) -> Iterator[tuple[str, str, ArtifactKind, SourceFile | None]]:
     seen: set[str] = set()
     for source in run.files:
         if source.path not in seen:
             seen.add(source.path)
             is_log = source.format in ("", "text", "empty")
-            yield source.path, ArtifactKind.LOG if is_log else ArtifactKind.METRICS, source
+            kind = ArtifactKind.LOG if is_log else ArtifactKind.METRICS
+            yield source.path, source.root, kind, source
     for artifact in run.artifacts:
         if artifact.path not in seen and artifact.kind in _KINDS:
             seen.add(artifact.path)
-            yield artifact.path, _KINDS[artifact.kind], None
+            yield artifact.path, artifact.root, _KINDS[artifact.kind], None
 
 
 def _registered(
     called: str,
     path: str,
+    root: str,
     kind: ArtifactKind,
     source: SourceFile | None,
     folder: str,
@@ -72,33 +76,38 @@ def _registered(
     form, note = (source.format, source.notice) if source is not None else ("", "")
     lines = source.lines if source is not None and source.format in _COUNTED else None
     real, problem = "", ""
+    allowed = _allowed(path, root, folder, roots, named)
     try:
-        real = _real(path, kind, folder, roots, named)
+        if path == "-":
+            raise ArtifactError("standard input came through a pipe and cannot be read again")
+        whole = os.path.abspath(path)
+        real = real_place(whole, allowed, may_be_folder=kind is ArtifactKind.CHECKPOINT)
     except ArtifactError as refusal:
         problem = str(refusal)
     if real and os.path.isdir(real):
-        parts = list(_parts(called, real, path, folder))
+        parts = list(_parts(called, real, path, folder, allowed))
         yield Artifact(name, kind, path, "", called, parts=tuple(part.name for part in parts))
         yield from parts
         return
-    yield Artifact(name, kind, path, real, called, form, lines, note, problem)
+    yield Artifact(name, kind, path, real, called, form, lines, note, problem, roots=allowed)
 
 
-def _real(
-    path: str, kind: ArtifactKind, folder: str, roots: Sequence[str], named: frozenset[str]
-) -> str:
-    if path == "-":
-        raise ArtifactError("standard input came through a pipe and cannot be read again")
+def _allowed(
+    path: str, root: str, folder: str, roots: Sequence[str], named: frozenset[str]
+) -> tuple[str, ...]:
+    """The real folders in which a file of a run may lie."""
     whole = os.path.abspath(path)
-    # A file that a scheduler or the user named may lie anywhere, but not link to anywhere.
-    base = folder if folder and is_within(whole, folder) else os.path.dirname(whole)
+    # Without a root, a scheduler or the user named it: it may lie anywhere, but not link anywhere.
+    base = root or (folder if folder and is_within(whole, folder) else os.path.dirname(whole))
     allowed = [*real_folders([base]), *roots]
-    if path in named or whole in named:
+    if root == ANYWHERE and (path in named or whole in named):
         allowed.append(os.path.dirname(os.path.realpath(whole)))
-    return real_place(whole, allowed, may_be_folder=kind is ArtifactKind.CHECKPOINT)
+    return tuple(allowed)
 
 
-def _parts(called: str, real: str, path: str, folder: str) -> Iterator[Artifact]:
+def _parts(
+    called: str, real: str, path: str, folder: str, allowed: Sequence[str]
+) -> Iterator[Artifact]:
     """The weight files in a checkpoint's folder."""
     try:
         names = sorted(os.listdir(real))
@@ -107,10 +116,17 @@ def _parts(called: str, real: str, path: str, folder: str) -> Iterator[Artifact]
     for name in [name for name in names if _WEIGHTS.fullmatch(name)][:MOST_PARTS]:
         short = f"{called}/{file_name(os.path.join(path, name), folder)}"
         try:
-            place = real_place(os.path.join(real, name), [real])
+            place = real_place(os.path.join(real, name), allowed)
         except ArtifactError:
             continue
-        yield Artifact(short, ArtifactKind.CHECKPOINT, os.path.join(path, name), place, called)
+        yield Artifact(
+            short,
+            ArtifactKind.CHECKPOINT,
+            os.path.join(path, name),
+            place,
+            called,
+            roots=tuple(allowed),
+        )
 
 
 def _renamed(artifact: Artifact, name: str) -> Artifact:

@@ -9,7 +9,7 @@ from mltd.runs.sources.line_numbers import LineNumbers
 from mltd.runs.sources.text_copy import HEAD_BYTES, needs_copy
 
 from .artifact import Artifact, BookLine, Excerpt
-from .door import opened
+from .belonging import opened
 from .errors import ArtifactError
 from .half_copied import refuse_half
 from .keys import KeyWatch

@@ -6,9 +6,8 @@ import os
 import re
 from collections.abc import Iterable
 
+from mltd.runs.open_artifact import is_within
 from mltd.runs.sources.looks import shown
-
-from .belonging import is_within
 
 _CLEAN_RUN = re.compile(r"[A-Za-z][\w.-]{0,39}", re.ASCII)
 _AWKWARD = re.compile(r"[\"'<>&\\\s]+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from .artifact import Artifact, BookLine, Hits
-from .door import opened
+from .belonging import opened
 from .errors import ArtifactError
 from .half_copied import refuse_half
 from .timely import ask_process

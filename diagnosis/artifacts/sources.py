@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mltd.runs.open_artifact import is_within
 from mltd.runs.sources.looks import shown
 from mltd.runs.surroundings import surroundings_of
 
 from .artifact import Artifact, ArtifactKind
-from .belonging import is_within, real_folders, real_place
+from .belonging import real_folders, real_place
 from .errors import ArtifactError
 from .gathering import root_of
 from .naming import file_name, unique
@@ -66,7 +67,7 @@ class SourceRoot:
                 hint=f"below a source root, files are read that end in {', '.join(CODE)}",
             )
         name = f"{self.name}/{file_name(real, self.real)}"
-        return Artifact(name, ArtifactKind.SOURCE, real, real)
+        return Artifact(name, ArtifactKind.SOURCE, real, real, roots=(self.real,))
 
     def listed(self) -> list[str]:
         """Names of some files below, those nearest to the top first."""
@@ -100,19 +101,20 @@ def named_sources(
 ) -> Iterator[tuple[Artifact, str]]:
     """Files that the run's tracebacks name, with the name that stands there."""
     folders = folders_of(run)
+    allowed = (*folders, *(root.real for root in roots))
     known = {artifact.real: artifact for artifact in taken if artifact.real}
     names = {artifact.name for artifact in taken}
     for stated in _stated(run):
         for path in [stated] if os.path.isabs(stated) else [f"{f}/{stated}" for f in folders]:
             try:
-                real = real_place(path, [*folders, *(root.real for root in roots)])
+                real = real_place(path, allowed)
             except ArtifactError:
                 continue
             if not real.endswith(PYTHON):
                 continue
             if real not in known:
                 name = _named(called, real, root_of(run), roots, names)
-                known[real] = Artifact(name, ArtifactKind.SOURCE, path, real, called)
+                known[real] = Artifact(name, ArtifactKind.SOURCE, path, real, called, roots=allowed)
                 names.add(name)
             yield known[real], stated
             break

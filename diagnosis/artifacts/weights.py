@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from .artifact import Artifact
-from .door import opened
+from .belonging import opened
 from .errors import ArtifactError
 from .timely import ask_process
 

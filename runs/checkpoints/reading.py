@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 
+from ..open_artifact import ANYWHERE
 from .apart import Cancelled, Progress, ask_worker
 from .checkpoint_summary import CheckpointSummary
 from .comparison import Comparison
@@ -16,6 +17,7 @@ Path = str | os.PathLike[str]
 def read_checkpoint(
     path: Path,
     *,
+    root: str = ANYWHERE,
     needs_values: bool = False,
     limits: Limits | None = None,
     progress: Progress | None = None,
@@ -23,10 +25,11 @@ def read_checkpoint(
 ) -> CheckpointSummary:
     """What a checkpoint holds; with values, their statistics too.
 
+    `root` is the folder that a checkpoint must lie in that was found and not named by the user.
     `progress` is called with bytes done and bytes in all, `cancelled` is asked ten times a second;
     both in the calling thread. Whatever is wrong is an `MltdError` that says so.
     """
-    answer = _asked([path], needs_values, limits or Limits(), progress, cancelled)
+    answer = _asked([(path, root)], needs_values, limits or Limits(), progress, cancelled)
     return CheckpointSummary.from_json(answer)
 
 
@@ -34,24 +37,27 @@ def compare_checkpoints(
     first: Path,
     second: Path,
     *,
+    roots: tuple[str, str] = (ANYWHERE, ANYWHERE),
     limits: Limits | None = None,
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> Comparison:
     """How far each tensor moved from the first checkpoint to the second, and what does not fit."""
-    answer = _asked([first, second], True, limits or Limits(), progress, cancelled)
+    places = [(first, roots[0]), (second, roots[1])]
+    answer = _asked(places, True, limits or Limits(), progress, cancelled)
     return Comparison.from_json(answer)
 
 
 def _asked(
-    paths: list[Path],
+    places: list[tuple[Path, str]],
     needs_values: bool,
     limits: Limits,
     progress: Progress | None,
     cancelled: Cancelled | None,
 ) -> bytes:
     job: dict[str, object] = {
-        "paths": [os.path.abspath(path) for path in paths],
+        "paths": [os.path.abspath(path) for path, _ in places],
+        "roots": [root if root == ANYWHERE else os.path.abspath(root) for _, root in places],
         "needs_values": needs_values,
         "limits": asdict(limits),
     }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
-from typing import BinaryIO
 
-from ..errors import FormatError, InputError
+from ..errors import FormatError
+from ..open_artifact import ANYWHERE, Roots
+from ..sources.inputs import open_input
 from .safetensors import read_safetensors
 from .tensor_info import TensorInfo
 from .torch_zip import read_torch_zip
@@ -17,14 +17,14 @@ _LEGACY = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19"
 """How torch.save began its files before version 1.6: a pickled magic number."""
 
 
-def tensor_shapes(path: str | os.PathLike[str]) -> list[TensorInfo]:
+def tensor_shapes(path: str | os.PathLike[str], root: Roots = ANYWHERE) -> list[TensorInfo]:
     """Names, shapes and types of the tensors in a safetensors or torch file.
 
     Only headers are read, nothing in the file is ever executed, and time and memory are bounded
     whatever the file claims; `FormatError` says why one cannot be used.
     """
     name = os.path.basename(os.fspath(path))
-    with _open(path) as file:
+    with os.fdopen(open_input(path, root), "rb") as file:
         head = file.read(16)
         file.seek(0)
         if head.startswith(b"PK\x03\x04"):
@@ -46,17 +46,3 @@ def tensor_shapes(path: str | os.PathLike[str]) -> list[TensorInfo]:
         f"{name} is in no checkpoint format that is known here",
         hint="safetensors files and those of torch.save can be read",
     )
-
-
-def _open(path: str | os.PathLike[str]) -> BinaryIO:
-    try:
-        # Non-blocking: opening a named pipe must not wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError as error:
-        raise InputError(f"cannot read {os.fspath(path)}: {error.strerror}") from None
-    except ValueError:
-        raise InputError("cannot read a file whose name holds a NUL character") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise InputError(f"{os.fspath(path)} is not a regular file")
-    return os.fdopen(descriptor, "rb")

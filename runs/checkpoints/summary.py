@@ -49,17 +49,17 @@ class Weights:
 
 def weights_of(run: Run) -> Weights | None:
     """The parameters in the newest checkpoint that can be read; None if there is none."""
-    candidates: list[tuple[int, str]] = []
+    candidates: list[tuple[int, str, str]] = []
     for artifact in run.artifacts:
         if artifact.kind != "checkpoint":
             continue
         for path in _files(artifact.path):
             try:
-                candidates.append((os.stat(path).st_mtime_ns, path))
+                candidates.append((os.stat(path).st_mtime_ns, path, artifact.root))
             except (OSError, ValueError):
                 continue
-    for stamp, path in sorted(candidates, reverse=True)[:3]:
-        if (found := _read(path, stamp)) is not None:
+    for stamp, path, root in sorted(candidates, reverse=True)[:3]:
+        if (found := _read(path, root, stamp)) is not None:
             return found
     return None
 
@@ -81,10 +81,10 @@ def _files(path: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _read(path: str, stamp: int) -> Weights | None:
+def _read(path: str, root: str, stamp: int) -> Weights | None:
     """The stamp is part of the key, so a file that changed is read again."""
     try:
-        tensors = [tensor for part in _shards(path) for tensor in tensor_shapes(part)]
+        tensors = [tensor for part in _shards(path) for tensor in tensor_shapes(part, root)]
     except MltdError:
         return None
     kept = _parameters(tensors)

@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 from ..errors import MltdError
+from ..open_artifact import ANYWHERE
 from .errors import CheckpointLimit, packed_error
 from .limits import Limits
 from .plain_json import from_plain, to_json
@@ -66,7 +67,10 @@ def answer_of(job: dict[str, Any], tell: Any) -> bytes:
 
     paths: list[str] = job["paths"]
     needs_values = bool(job["needs_values"])
-    contents = [gather(path, limits, needs_values=needs_values) for path in paths]
+    contents = [
+        gather(path, limits, needs_values=needs_values, root=root)
+        for path, root in zip(paths, job.get("roots", [ANYWHERE] * len(paths)), strict=True)
+    ]
     try:
         if len(contents) == 2:
             pair = (contents[0], contents[1])

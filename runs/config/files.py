@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import tomllib
 from pathlib import Path
 
 from ..errors import FormatError, InputError
+from ..open_artifact import ANYWHERE, Roots
+from ..sources.inputs import open_input
 from .plain import plain_dict
 from .python_source import read_assignments
 from .yaml_source import read_yaml
@@ -16,10 +17,10 @@ from .yaml_source import read_yaml
 _MOST_BYTES = 8_000_000
 
 
-def read_config_file(path: str | os.PathLike[str]) -> dict[str, object]:
+def read_config_file(path: str | os.PathLike[str], root: Roots = ANYWHERE) -> dict[str, object]:
     """The settings in a file, as plain data; nothing in the file is ever run."""
     path = Path(path)
-    text = _read_text(path)
+    text = _read_text(path, root)
     match path.suffix.lower():
         case ".json":
             found = _read_json(text, path.name)
@@ -37,19 +38,10 @@ def read_config_file(path: str | os.PathLike[str]) -> dict[str, object]:
     return _unwrap_wandb(plain_dict(found))
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: Path, root: Roots) -> str:
+    descriptor = open_input(path, root)
     try:
-        # Non-blocking: opening a named pipe must not wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError:
-        raise InputError("cannot read a file whose name holds a NUL character") from None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"{path} is not a regular file")
-        if status.st_size > _MOST_BYTES:
+        if os.fstat(descriptor).st_size > _MOST_BYTES:
             raise FormatError(f"{path.name} is too large for a configuration file")
         data = os.read(descriptor, _MOST_BYTES)
     except OSError as error:

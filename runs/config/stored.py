@@ -30,15 +30,15 @@ def stored_configs(run: Run) -> list[StoredConfig]:
             stamp = os.stat(artifact.path).st_mtime_ns
         except (OSError, ValueError):
             continue
-        if (config := _read(artifact.path, stamp)) is not None:
+        if (config := _read(artifact.path, artifact.root, stamp)) is not None:
             found.append(config)
     return found
 
 
 @lru_cache(maxsize=256)
-def _read(path: str, stamp: int) -> StoredConfig | None:
+def _read(path: str, root: str, stamp: int) -> StoredConfig | None:
     """The stamp is part of the key, so a file that changed is read again."""
     try:
-        return StoredConfig(path, read_config_file(path))
+        return StoredConfig(path, read_config_file(path, root))
     except MltdError:
         return None

@@ -136,7 +136,7 @@ def _are_parts_of_one_run(folder: Folder, inner: dict[str, list[Group]]) -> bool
 
 def _merge(folder: Folder, groups: list[Group]) -> Group:
     files = [file for group in groups for file in group.files]
-    return Group(folder.path, files=newest_trainer_state(files))
+    return Group(folder.path, files=newest_trainer_state(files, folder.root))
 
 
 def _own_groups(folder: Folder, inspector: Inspector) -> list[Group]:
@@ -149,20 +149,20 @@ def _own_groups(folder: Folder, inspector: Inspector) -> list[Group]:
         if purpose in (Purpose.LOG, Purpose.METRICS):
             is_shared = "tfevents" in name or folder.name == "metrics"
             stem = "" if is_shared else stem_of(name.removesuffix(".wandb"))
-            by_stem.setdefault(stem, []).append(RunFile(path, purpose))
+            by_stem.setdefault(stem, []).append(RunFile(path, purpose, folder.root))
         elif purpose is not None:
-            artifacts.append(RunFile(path, purpose))
+            artifacts.append(RunFile(path, purpose, folder.root))
     if folder.name == "vis_data" and "scalars" in by_stem:
         by_stem = {"scalars": by_stem["scalars"]}  # the others repeat it
     code: list[RunFile] = []
     if any(is_timestamp(name) for name in (*by_stem, *(inner.name for inner in folder.folders))):
-        code = [RunFile(folder.join(n), Purpose.CONFIG) for n in folder.files if n.endswith(".py")]
+        code = [folder.file(n, Purpose.CONFIG) for n in folder.files if n.endswith(".py")]
         artifacts.extend(code)
     for name in folder.checkpoints:
-        artifacts.append(RunFile(folder.join(name), Purpose.CHECKPOINT))
-        state = os.path.join(folder.join(name), "trainer_state.json")
-        if os.path.isfile(state):
-            by_stem.setdefault("trainer_state", []).append(RunFile(state, Purpose.METRICS))
+        artifacts.append(folder.file(name, Purpose.CHECKPOINT))
+        state = folder.file(os.path.join(name, "trainer_state.json"), Purpose.METRICS)
+        if os.path.isfile(state.path):
+            by_stem.setdefault("trainer_state", []).append(state)
     generic = [stem for stem in by_stem if is_generic(stem)]
     special = [stem for stem in by_stem if not is_generic(stem)]
     has_weights = any(file.purpose is Purpose.CHECKPOINT for file in artifacts)
@@ -175,7 +175,7 @@ def _own_groups(folder: Folder, inspector: Inspector) -> list[Group]:
         files = [file for group in by_stem.values() for file in group]
         if files and not any(file.purpose is Purpose.CONFIG for file in artifacts):
             lone = inspector.lone_settings(map(folder.join, folder.files))
-            artifacts += [RunFile(lone, Purpose.CONFIG)] if lone is not None else []
+            artifacts += [RunFile(lone, Purpose.CONFIG, folder.root)] if lone is not None else []
         return [Group(folder.path, files=[*artifacts, *files])]
     groups = [Group(folder.path, stem, by_stem[stem]) for stem in special]
     if generic:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..errors import InputError
+from ..open_artifact import folder_of
 from ..schedulers.job import Job
 from ..schedulers.logs import job_logs
 from ..schedulers.names import PREFIX, parse_job_name
@@ -42,7 +43,7 @@ def run_of_job(job: Job) -> RunFiles:
     """The run that a job trains; as long as it has written nothing, with the logs that it names."""
     stated = job_logs(job)
     paths = [path for path in stated if os.path.isfile(path)] or list(stated)
-    files = sorted_files([RunFile(path, Purpose.LOG) for path in paths])
+    files = sorted_files([RunFile(path, Purpose.LOG, folder_of(path)) for path in paths])
     root = os.path.dirname(paths[0]) if paths else job.work_dir
     return RunFiles(run_name(job), root or ".", files, job)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from ..open_artifact import open_artifact_file
 from .purposes import Inspector, is_checkpoint_name
 from .run_files import Purpose, RunFile
 from .tree import Folder
@@ -37,7 +38,7 @@ def known_run(folder: Folder, inspector: Inspector) -> list[RunFile] | None:
 
 def _wandb_files(folder: Folder, inspector: Inspector) -> list[RunFile]:
     found = [
-        RunFile(folder.join(name), Purpose.METRICS)
+        folder.file(name, Purpose.METRICS)
         for name in folder.files
         if name.endswith(".wandb") and inspector.purpose(folder.join(name)) is Purpose.METRICS
     ]
@@ -46,42 +47,42 @@ def _wandb_files(folder: Folder, inspector: Inspector) -> list[RunFile]:
         return found
     for name in inner.files:
         if name in _WANDB_FILES:
-            found.append(RunFile(inner.join(name), _WANDB_FILES[name]))
+            found.append(inner.file(name, _WANDB_FILES[name]))
         elif is_checkpoint_name(name):
-            found.append(RunFile(inner.join(name), Purpose.CHECKPOINT))
+            found.append(inner.file(name, Purpose.CHECKPOINT))
     return found
 
 
 def _mlflow_files(folder: Folder, metrics: Folder) -> list[RunFile]:
-    found = [RunFile(path, Purpose.METRICS) for path in metrics.walk_files()]
+    found = [RunFile(path, Purpose.METRICS, folder.root) for path in metrics.walk_files()]
     if "meta.yaml" in folder.files:
         # Read as a record of the run: it brings parameters, tags and how the run ended.
-        found.append(RunFile(folder.join("meta.yaml"), Purpose.METRICS))
+        found.append(folder.file("meta.yaml", Purpose.METRICS))
     artifacts = folder.folder("artifacts")
     if artifacts is not None:
         found.extend(
-            RunFile(path, Purpose.CHECKPOINT)
+            RunFile(path, Purpose.CHECKPOINT, folder.root)
             for path in artifacts.walk_files()
             if is_checkpoint_name(os.path.basename(path))
         )
     return found
 
 
-def newest_trainer_state(files: list[RunFile]) -> list[RunFile]:
+def newest_trainer_state(files: list[RunFile], root: str) -> list[RunFile]:
     """Without the older copies of Hugging Face's state: each holds all history before it."""
     states = [file for file in files if os.path.basename(file.path) == _STATE]
     if len(states) < 2:
         return files
-    newest = max(states, key=lambda file: (_global_step(file.path), -len(file.path)))
+    newest = max(states, key=lambda file: (_global_step(file.path, root), -len(file.path)))
     return [file for file in files if file is newest or file not in states]
 
 
-def _global_step(path: str) -> int:
+def _global_step(path: str, root: str) -> int:
     numbered = _STEP_IN_NAME.fullmatch(os.path.basename(os.path.dirname(path)))
     if numbered:
         return int(numbered.group(1))
     try:
-        with open(path, "rb") as file:
+        with open_artifact_file(path, root) as file:
             step = _GLOBAL_STEP.search(file.read(1 << 16))
     except OSError:
         return -1

@@ -6,8 +6,10 @@ import difflib
 import fnmatch
 import os
 import stat
+from collections.abc import Iterable
 
 from ..errors import InputError
+from ..open_artifact import ANYWHERE, folder_of
 from ..sources.inputs import open_bytes
 from .grouping import group_runs
 from .neighbours import adopt, adopt_logs, join, run_in
@@ -17,6 +19,7 @@ from .purposes import (
     is_binary,
     is_checkpoint_name,
     is_config_name,
+    is_settings_name,
     is_structured,
 )
 from .recordings import is_recording_name, recordings_beside
@@ -69,6 +72,19 @@ def explore(what: str, *, limits: Limits | None = None) -> Discovery:
     return _explore_path(path, limits)
 
 
+def split_settings(names: Iterable[str]) -> tuple[list[str], list[RunFile]]:
+    """Names of runs, and the files of settings that were named with them."""
+    runs: list[str] = []
+    settings: list[str] = []
+    for name in names:
+        path = os.path.expanduser(name)
+        is_settings = is_settings_name(os.path.basename(path)) and os.path.isfile(path)
+        (settings if is_settings else runs).append(name)
+    if not runs:
+        return settings, []
+    return runs, [RunFile(os.path.expanduser(n), Purpose.CONFIG, ANYWHERE) for n in settings]
+
+
 def _explore_path(path: str, limits: Limits, *, looks_around: bool = True) -> Discovery:
     try:
         status = os.stat(path)
@@ -84,7 +100,8 @@ def _explore_path(path: str, limits: Limits, *, looks_around: bool = True) -> Di
     run = _run_of_file(path, status.st_mode)
     if looks_around:
         adopt(run)
-        beside = [RunFile(other, Purpose.METRICS) for other in recordings_beside(path)]
+        folder = folder_of(path)
+        beside = [RunFile(other, Purpose.METRICS, folder) for other in recordings_beside(path)]
         run.files = sorted_files([*run.files, *beside])
     return Discovery([run])
 
@@ -98,11 +115,11 @@ def _explore_directory(path: str, limits: Limits) -> Discovery:
             f"{path} cannot be listed: {reason}", hint="check its permissions"
         ) from None
     root, notes = scan(path, limits)
-    inspector = Inspector()
+    inspector = Inspector(path)
     runs = join(group_runs(root, inspector))
     if not runs:
         # No name speaks of a log: look for lines of a training in whatever text there is.
-        inspector = Inspector(MOST_READ, looks_closer=True)
+        inspector = Inspector(path, MOST_READ, looks_closer=True)
         runs = join(group_runs(root, inspector))
     if len(runs) == 1:
         adopt_logs(runs[0])
@@ -134,10 +151,10 @@ def _run_of_file(path: str, mode: int) -> RunFiles:
     files = [RunFile(path, purpose)]
     for other in counterparts(name):
         if os.path.isfile(os.path.join(folder, other)):
-            files.append(RunFile(os.path.join(folder, other), Purpose.LOG))
+            files.append(RunFile(os.path.join(folder, other), Purpose.LOG, folder or "."))
     for companion in COMPANIONS:
         if companion != name and os.path.isfile(os.path.join(folder, companion)):
-            files.append(RunFile(os.path.join(folder, companion), Purpose.CONFIG))
+            files.append(RunFile(os.path.join(folder, companion), Purpose.CONFIG, folder or "."))
     return RunFiles(name, folder or ".", sorted_files(files))
 
 

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 
+from ..errors import InputError
 from ..sources.inputs import open_bytes
 
 HEAD_BYTES = 64 << 10
@@ -39,19 +40,18 @@ _CLAUSE = re.compile(r"[,;|{]")
 """What separates one setting, or one half of a sentence, from the next."""
 
 
-def ends_of(path: str) -> str:
+def ends_of(path: str, root: str) -> str:
     """The beginning and the end of a text file; empty if it cannot be read."""
     try:
-        with open_bytes(path) as file:
+        with open_bytes(path, root) as file:
             head = file.read(HEAD_BYTES)
-            is_plain = not file.compression
-        tail = b""
-        size = os.path.getsize(path)
-        if is_plain and size > len(head):
-            with open(path, "rb") as file_itself:
-                file_itself.seek(max(len(head), size - TAIL_BYTES))
-                tail = file_itself.read(TAIL_BYTES)
-    except (OSError, ValueError):
+            tail = b""
+            if not file.compression:
+                size = os.fstat(file.fileno()).st_size
+                if size > len(head):
+                    start = max(len(head), size - TAIL_BYTES)
+                    tail = os.pread(file.fileno(), TAIL_BYTES, start)
+    except (OSError, ValueError, InputError):
         return ""
     return (head + b"\n" + tail).decode("utf-8", "replace")
 

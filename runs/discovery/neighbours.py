@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from ..open_artifact import folder_of, open_artifact_file
 from ..remote.names import is_mirrored
 from .grouping import MOST_RESTARTS
 from .named_folders import SLACK, ends_of, folder_named_in, is_older, settings_in
@@ -43,7 +44,7 @@ def adopt(run: RunFiles) -> None:
     logs = run.paths(Purpose.LOG)
     if not logs or run.paths(Purpose.CONFIG) or is_mirrored(os.path.abspath(logs[0])):
         return
-    folder = _folder_of(logs, run.job.work_dir if run.job is not None else None)
+    folder = _folder_of(run, run.job.work_dir if run.job is not None else None)
     if folder:
         run.files = sorted_files([*run.files, *_artifacts_in(folder)])
 
@@ -52,8 +53,10 @@ def adopt_logs(run: RunFiles) -> None:
     """Give a run folder without a log the output of the job that wrote it."""
     if run.paths(Purpose.LOG) or is_mirrored(os.path.abspath(run.root)):
         return
-    logs = _logs_of(os.path.abspath(run.root))
-    run.files = sorted_files([*run.files, *(RunFile(path, Purpose.LOG) for path in logs)])
+    logs = [
+        RunFile(path, Purpose.LOG, folder_of(path)) for path in _logs_of(os.path.abspath(run.root))
+    ]
+    run.files = sorted_files([*run.files, *logs])
 
 
 def run_in(folder: str) -> RunFiles | None:
@@ -75,7 +78,7 @@ def join(runs: list[RunFiles]) -> list[RunFiles]:
     for run in runs:
         if run.paths(Purpose.LOG) and _is_job_output(run) and left > 0:
             left -= 1
-            folder = _folder_of(run.paths(Purpose.LOG), None)
+            folder = _folder_of(run, None)
             place = os.path.realpath(folder) if folder else ""
             other = by_root.get(place)
             # Several jobs that trained into one folder are restarts of one run.
@@ -98,7 +101,8 @@ def _is_job_output(run: RunFiles) -> bool:
 # -- from a log to its folder -------------------------------------------------------------
 
 
-def _folder_of(logs: list[str], work_dir: str | None) -> str:
+def _folder_of(run: RunFiles, work_dir: str | None) -> str:
+    logs = run.paths(Purpose.LOG)
     try:
         written = max(os.stat(path).st_mtime for path in logs)
     except OSError:
@@ -106,7 +110,7 @@ def _folder_of(logs: list[str], work_dir: str | None) -> str:
     holder = os.path.dirname(os.path.abspath(logs[0]))
     bases = [work_dir, holder, os.path.dirname(holder)]
     places = [place for place in dict.fromkeys(bases) if place]
-    text = "\n".join(ends_of(path) for path in logs[:2])
+    text = "\n".join(ends_of(path, run.root_of(path)) for path in logs[:2])
     return folder_named_in(text, places, written) or _by_name(logs, places, written)
 
 
@@ -195,7 +199,7 @@ def _speaking_of(root: str, holder: str, names: list[str]) -> list[str]:
     for written, name in sorted(near)[:MOST_LOOKED_INTO]:
         path = os.path.join(holder, name)
         places = [holder, os.path.dirname(holder)]
-        said = folder_named_in(ends_of(path), places, written)
+        said = folder_named_in(ends_of(path, holder), places, written)
         if said and os.path.realpath(said) == real:
             own.append(name)
     if len(own) != 1:
@@ -236,19 +240,19 @@ def _settings_text(root: str) -> str:
     said = []
     for path in settings_in(root):
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                said.append(file.read(1 << 16))
+            with open_artifact_file(path, root) as file:
+                said.append(file.read(1 << 16).decode("utf-8", "replace"))
         except OSError:
             continue
     return "\n".join(said)
 
 
 def _artifacts_in(folder: str) -> list[RunFile]:
-    found = [RunFile(path, Purpose.CONFIG) for path in settings_in(folder)]
+    found = [RunFile(path, Purpose.CONFIG, folder) for path in settings_in(folder)]
     for place in (folder, *(os.path.join(folder, inner) for inner in CHECKPOINT_FOLDERS)):
         for name in _names(place):
             if is_checkpoint_name(name) or CHECKPOINT_FOLDER.fullmatch(name):
-                found.append(RunFile(os.path.join(place, name), Purpose.CHECKPOINT))
+                found.append(RunFile(os.path.join(place, name), Purpose.CHECKPOINT, folder))
     return found
 
 

@@ -12,6 +12,7 @@ from ..formats.json_text import parse_json
 from ..formats.records import flatten
 from ..formats.registry import default_registry
 from ..formats.training_names import training_likeness
+from ..open_artifact import ANYWHERE
 from ..roles import shipped
 from ..sources.inputs import open_bytes
 from ..text.extractor import TextReader
@@ -99,6 +100,12 @@ def is_config_name(name: str) -> bool:
     return _CONFIG.fullmatch(name) is not None and not _OTHER_CONFIG.fullmatch(name)
 
 
+def is_settings_name(name: str) -> bool:
+    """True for names that only settings have, of this run or of many."""
+    is_like = name != "meta.yaml" and name.lower().endswith((".yaml", ".yml", ".toml"))
+    return is_like or is_config_name(name)
+
+
 def is_binary(head: bytes) -> bool:
     """True for bytes that are no text in any encoding that logs are written in."""
     # A log that was truncated while its writer kept its offset begins with a hole of zeros.
@@ -113,7 +120,11 @@ def is_binary(head: bytes) -> bool:
 class Inspector:
     """Looks at files one by one, and opens only so many of them."""
 
-    def __init__(self, most_opened: int = MOST_OPENED, *, looks_closer: bool = False) -> None:
+    def __init__(
+        self, root: str = ANYWHERE, most_opened: int = MOST_OPENED, *, looks_closer: bool = False
+    ) -> None:
+        self.root = root
+        """The folder that files must really lie in to be looked into."""
         self._left = most_opened
         self._looks_closer = looks_closer
         """Whether a file whose name says nothing is read in earnest."""
@@ -127,7 +138,7 @@ class Inspector:
             return None
         self._left -= 1
         try:
-            with open_bytes(path) as file:
+            with open_bytes(path, self.root) as file:
                 return file.read(size)
         except (OSError, InputError):
             return b""

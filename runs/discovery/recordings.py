@@ -7,6 +7,7 @@ import re
 
 from ..errors import InputError
 from ..formats.probe_lines import ProbeFormat
+from ..open_artifact import folder_of
 from ..sources.inputs import open_bytes
 from .stems import is_generic, plain_name, stem_of
 from .tree import LOG_LIKE
@@ -54,7 +55,7 @@ def _is_only_run(own: str, names: list[str]) -> bool:
 
 def _is_recording(path: str) -> bool:
     try:
-        with open_bytes(path) as file:
+        with open_bytes(path, folder_of(path)) as file:
             head = file.read(256)
     except (OSError, InputError):
         return False

@@ -11,7 +11,10 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
-from .run_files import natural_key
+from ..open_artifact import is_within, leads_out
+from ..sources.looks import shown
+from .purposes import is_config_name
+from .run_files import Purpose, RunFile, natural_key
 
 CHECKPOINT_FOLDER = re.compile(
     r"checkpoint[-_]\d+|global_?step[-_]?\d+|iter_\d{5,}|.+\.(?:ckpt|distcp)", re.IGNORECASE
@@ -20,6 +23,7 @@ SKIPPED_FOLDERS = {
     "__pycache__", "node_modules", "site-packages", "dist-packages", "conda-meta", "miniconda3",
     "anaconda3", "miniforge3", "mambaforge",
 }  # fmt: skip
+OUTSIDE_FOLDER_HINT = "to have it read, name the folder itself"
 LOG_LIKE = re.compile(
     r".*(?:\.(?:log|out|err|jsonl|wandb|[oe]\d+|stdout|stderr)|tfevents.*|stdout|stderr|log)",
     re.IGNORECASE,
@@ -44,6 +48,8 @@ class Folder:
     """A directory: its files, its folders, and folders that are checkpoints."""
 
     path: str
+    root: str
+    """The folder that was scanned; what links out of it is not part of the tree."""
     files: list[str] = field(default_factory=list)
     folders: list[Folder] = field(default_factory=list)
     checkpoints: list[str] = field(default_factory=list)
@@ -60,6 +66,10 @@ class Folder:
     def join(self, name: str) -> str:
         """Path of a file inside."""
         return os.path.join(self.path, name)
+
+    def file(self, name: str, purpose: Purpose) -> RunFile:
+        """A file inside, at any depth, as a file of a run."""
+        return RunFile(self.join(name), purpose, self.root)
 
     def walk_files(self) -> list[str]:
         """Paths of all files inside, at any depth."""
@@ -79,7 +89,7 @@ class _Walk:
 def scan(path: str, limits: Limits | None = None) -> tuple[Folder, list[str]]:
     """The tree under a directory and notes about what was left out, nearest folders first."""
     walk = _Walk(os.path.realpath(path), limits or Limits())
-    root = Folder(path)
+    root = Folder(path, path)
     waiting = deque([(root, 0)])
     while waiting:
         folder, depth = waiting.popleft()
@@ -129,7 +139,7 @@ def _read_folder(folder: Folder, walk: _Walk) -> list[Folder]:
         elif kind == "checkpoint":
             folder.checkpoints.append(entry.name)
         elif kind == "folder":
-            inner.append(Folder(entry.path))
+            inner.append(Folder(entry.path, folder.root))
     return inner
 
 
@@ -139,12 +149,16 @@ def _kind(entry: os.DirEntry[str], walk: _Walk) -> str:
     try:
         if entry.is_symlink():
             target = os.path.realpath(entry.path)
-            # What it points to is found at its own place.
-            if _is_within(target, walk.root) or _is_within(walk.root, target):
+            if is_within(walk.root, target) or _is_found_itself(target, name, walk.root):
                 return ""
         if entry.is_file():
+            # A link that leads out is kept: whoever opens the file says that it is not read.
             return "" if name.startswith(".") else "file"
         if not entry.is_dir():
+            return ""
+        if entry.is_symlink():
+            if not name.startswith(".") and name not in SKIPPED_FOLDERS:
+                walk.notes.append(f"{shown(entry.path)} {leads_out(target)}; {OUTSIDE_FOLDER_HINT}")
             return ""
     except OSError:
         return ""
@@ -154,8 +168,15 @@ def _kind(entry: os.DirEntry[str], walk: _Walk) -> str:
     return "" if is_hidden or name in SKIPPED_FOLDERS else "folder"
 
 
-def _is_within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+def _is_found_itself(target: str, name: str, root: str) -> bool:
+    """True if what a link points to is found at its own place in the tree, and for what it is."""
+    if not is_within(target, root):
+        return False
+    inside = os.path.relpath(target, root).split(os.sep)
+    if os.path.isfile(target) and any(part.startswith(".") for part in inside):
+        return False
+    # `config.yaml -> configs/resnet50.yaml`: only the link says what the file is.
+    return not is_config_name(name) or is_config_name(inside[-1]) or os.path.isdir(target)
 
 
 def _is_data_set(names: list[str], limits: Limits) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..event import Event, Frame
+from ..open_artifact import ANYWHERE, open_artifact, place_of
 
 _AROUND = 3
 _MOST_BYTES = 2_000_000
@@ -24,8 +24,8 @@ def source_lines(event: Event, roots: Iterable[str | os.PathLike[str]] = ()) -> 
     """
     places = [Path(root) for root in roots]
     for frame in _likely_frames(event.frames):
-        for path in _candidates(frame.file, places):
-            if (excerpt := _read_around(path, frame.line)) is not None:
+        for path, root in _candidates(frame.file, places):
+            if (excerpt := _read_around(path, root, frame.line)) is not None:
                 event.source = {f"{frame.file}:{frame.line}": excerpt}
                 return event.source
     return event.source
@@ -38,26 +38,25 @@ def _likely_frames(frames: Sequence[Frame]) -> list[Frame]:
     return [*own, *(frame for frame in inward if frame not in own)][:12]
 
 
-def _candidates(name: str, roots: Sequence[Path]) -> list[Path]:
+def _candidates(name: str, roots: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Where the file may be, each with the folder that it must lie in."""
     if "\0" in name or not name.endswith(_SUFFIXES):
         return []
     path = Path(name)
     if path.is_absolute():
-        return [path]
-    return [] if ".." in path.parts else [root / path for root in roots]
+        return [(path, ANYWHERE)]
+    return [] if ".." in path.parts else [(root / path, str(root)) for root in roots]
 
 
-def _read_around(path: Path, line: int) -> str | None:
+def _read_around(path: Path, root: str, line: int) -> str | None:
     try:
-        if not os.path.realpath(path).endswith(_SUFFIXES):
-            return None
-        # Non-blocking: opening a named pipe must not wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        descriptor = open_artifact(path, root)
     except (OSError, ValueError):
         return None
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+        if not place_of(descriptor, path).endswith(_SUFFIXES):
+            return None
+        if os.fstat(descriptor).st_size > _MOST_BYTES:
             return None
         text = os.read(descriptor, _MOST_BYTES).decode("utf-8", "replace")
     except OSError:

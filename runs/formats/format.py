@@ -5,7 +5,7 @@ Third parties register a `Format` under the entry point group `mltd.formats`.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..harvest import Harvest
 
@@ -20,6 +20,14 @@ class Reader(Protocol):
         nothing will follow, so an unterminated last line counts as complete.
         """
         ...
+
+
+@runtime_checkable
+class ReadsBeside(Protocol):
+    """A reader that opens more files than its own."""
+
+    root: str
+    """The folder that they must lie in; replaced by that of its own file if it has one."""
 
 
 class Format(Protocol):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..event import Event, EventKind
 from ..harvest import Column, ColumnKey, Harvest
+from ..open_artifact import open_artifact_file
 from .axis_names import unix_seconds
 from .format import Reader
 from .records import RecordCollector
@@ -100,8 +101,11 @@ class MlflowMetricFormat:
         return MlflowMetricReader(path)
 
 
-def read_run_config(run_directory: Path) -> dict[str, object]:
-    """Parameters and tags of a run, one small file each; what cannot be read is left out."""
+def read_run_config(run_directory: Path, root: str = "") -> dict[str, object]:
+    """Parameters and tags of a run, one small file each; what cannot be read is left out.
+
+    Links that lead out of `root`, by default the run's directory, are not followed.
+    """
     found: dict[str, object] = {}
     for folder in ("params", "tags"):
         base = run_directory / folder
@@ -112,7 +116,7 @@ def read_run_config(run_directory: Path) -> dict[str, object]:
         for path in files:
             name = path.relative_to(base).as_posix()
             try:
-                with path.open("rb") as file:
+                with open_artifact_file(path, root or str(run_directory)) as file:
                     text = file.read(LONGEST_PARAM_BYTES).decode("utf-8", "replace")
             except OSError:
                 continue
@@ -130,6 +134,8 @@ class MlflowRunReader:
 
     def __init__(self, path: str) -> None:
         self._directory = Path(path).parent
+        self.root = str(self._directory)
+        """The folder that the files beside must lie in."""
         self._is_begun = False
 
     def feed(self, data: bytes, *, final: bool) -> Harvest:
@@ -139,7 +145,7 @@ class MlflowRunReader:
         lines = data[:end].decode("utf-8", "replace").splitlines()
         if lines and not self._is_begun:
             self._is_begun = True
-            found.config.update(read_run_config(self._directory))
+            found.config.update(read_run_config(self._directory, self.root))
         for number, line in enumerate(lines, start=1):
             key, value = _read_pair(line)
             if value:

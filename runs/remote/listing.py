@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from ..discovery.tree import Limits
+from ..discovery.tree import SKIPPED_FOLDERS, Limits
+from ..open_artifact import leads_out
 from .far_numbers import LATEST_TIME, whole_number
 from .marks import Mark
 from .problems import LinkLost, unreadable
@@ -70,6 +71,8 @@ class Listing:
     data_sets: dict[bytes, int] = field(default_factory=dict)
     closed: dict[bytes, str] = field(default_factory=dict)
     """Folders that cannot be looked into, and why."""
+    outside: dict[bytes, bytes] = field(default_factory=dict)
+    """Links that are not followed, and where they lead; empty if that is unknown."""
     too_deep: list[bytes] = field(default_factory=list)
     too_many: list[bytes] = field(default_factory=list)
     unreadable: list[bytes] = field(default_factory=list)
@@ -88,6 +91,10 @@ class Listing:
             *(
                 f"{shown(path)} holds {count:,} files that are no logs; it was not looked into"
                 for path, count in self.data_sets.items()
+            ),
+            *(
+                f"{shown(path)} {leads_out(os.fsdecode(target))}"
+                for path, target in self.outside.items()
             ),
             *(
                 f"folders deeper than {limits.depth} levels in {shown(path)} were not looked at"
@@ -150,7 +157,7 @@ class _Reader:
         for tag in self._tokens:
             self._read_one(tag, self._tokens)
         for top in self.listing.walked:
-            self._drop_links_inside(top)
+            self._drop_links(top)
 
     def _read_one(self, tag: bytes, rest: Iterator[bytes]) -> None:
         listing = self.listing
@@ -180,6 +187,10 @@ class _Reader:
             case b"B":
                 count = _count(next(rest))
                 listing.data_sets[next(rest)] = count
+            case b"E":
+                path, target = next(rest), next(rest)
+                if os.fsdecode(path.rpartition(b"/")[2]) not in SKIPPED_FOLDERS:
+                    listing.outside[path] = target
             case b"X":
                 path = next(rest)
                 listing.closed[path] = next(rest).decode()
@@ -227,12 +238,12 @@ class _Reader:
         elif not stat.S_ISLNK(entry.mode):
             self._present.entries[name] = entry
 
-    def _drop_links_inside(self, top: bytes) -> None:
-        """Leave out links to files that are found at their own place."""
+    def _drop_links(self, top: bytes) -> None:
+        """Leave out links to files: they are found at their own place, or lead out of the tree."""
         inside = [
             folder
             for folder in self.listing.folders.values()
-            if folder.path == top or folder.path.startswith(top + b"/")
+            if (folder.path == top or folder.path.startswith(top + b"/"))
         ]
         own = {
             entry.identity
@@ -242,5 +253,7 @@ class _Reader:
         }
         for folder in inside:
             for name, entry in list(folder.entries.items()):
-                if entry.is_link and entry.is_file and entry.identity in own:
+                if entry.is_link and entry.is_file:
                     del folder.entries[name]
+                    if entry.identity not in own:
+                        self.listing.outside[folder.path + b"/" + name] = b""

@@ -13,6 +13,7 @@ What they print is a row of tokens, each ended by NUL, which no name and no line
     R lines                      one line per name for certain, `-` for what is gone
     B count path                 a folder that was not looked into: a data set
     X path reason                a folder that cannot be looked into
+    E path target                a link that is not followed, and where it leads if that is known
     D path, O path               something deeper was left out, too many entries
     U path                       may not be read
     M path next letters          a missing file's nearest folder, whether the next part of the
@@ -138,7 +139,8 @@ leads() {{
   # What it points to is found at its own place.
   case $aimed/ in "$top"/*) return 1 ;; esac
   case $top/ in "$aimed"/*) return 1 ;; esac
-  under "$1"
+  printf 'E\0%s\0%s\0' "$dir/${{1#./}}" "$aimed"
+  return 1
 }}
 digits() {{ case $1 in ''|*[!0-9]*) return 1 ;; esac; }}
 is_saved() {{
@@ -241,7 +243,11 @@ beside() {{
   cd -P "${{parent:-/}}" 2>/dev/null || return 0
   printf 'P\0%s\0' "$parent"
   ends . "./${{target##*/}}"
-  for c; do [ ! -f "./$c" ] || ends "./$c"; done
+  for c; do
+    [ -f "./$c" ] || continue
+    # Where a link to a file leads cannot be told with POSIX tools.
+    if [ -L "./$c" ]; then printf 'E\0%s\0\0' "$parent/$c"; else ends "./$c"; fi
+  done
   [ -r "./${{target##*/}}" ] || printf 'U\0%s\0' "$target"
 }}
 nearest() {{

@@ -28,11 +28,12 @@ from pathlib import Path
 from typing import Self
 
 from ..errors import InputError
+from ..open_artifact import ANYWHERE, Roots
 from .fingerprint import Fingerprint
 from .looks import kind_of, shown
 from .open_file import NotAFile, OpenFile
 from .pieces import FollowState, FollowStatus, Piece
-from .rotation import MOST_NUMBERS, find_rotated, find_unseen, has_number, next_after, number_of
+from .rotation import MOST_NUMBERS, RotatedLogs
 
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR})
 _ROUNDS = 16
@@ -46,8 +47,10 @@ _IDLE_NS = 60 * 1_000_000_000
 class FileFollower:
     """Reads a path as it grows and is replaced; for one thread at a time."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], root: Roots = ANYWHERE) -> None:
         self.path = Path(path)
+        self._root = root
+        self._rotated = RotatedLogs(self.path, root)
         self._held: OpenFile | None = None
         self._key = (-1, -1)
         self._print = Fingerprint()
@@ -223,7 +226,7 @@ class FileFollower:
             is_whole = number > 0 or self._drain(held, pieces)
         unseen = None
         if is_whole and following is None and not number:
-            unseen = find_unseen(self.path, self._print, self._ended)
+            unseen = self._rotated.find_unseen(self._print, self._ended)
         has_gap = unseen is not None or not (is_whole or self._was_idle(seen))
         self._end(pieces, has_gap=has_gap)
         if unseen is not None:
@@ -267,10 +270,10 @@ class FileFollower:
     def _next_rotated(self, held: OpenFile) -> tuple[int, OpenFile | None]:
         """The number of the held file, and the file that was rotated after it."""
         for _ in range(_ROUNDS):
-            number = self._number if held.is_by_name else number_of(self.path, held)
-            following = next_after(self.path, number, self._print, self._ended)
+            number = self._number if held.is_by_name else self._rotated.number_of(held)
+            following = self._rotated.next_after(number, self._print, self._ended)
             # Names are shifted from the oldest on: if it has its own, the next one had its own.
-            if number < 2 or has_number(self.path, held, number, self._print):
+            if number < 2 or self._rotated.has_number(held, number, self._print):
                 return number, following
             if following is not None:
                 following.close()
@@ -296,7 +299,7 @@ class FileFollower:
         self._number = 0
         found = None
         if not self._print.is_empty:
-            found = find_rotated(self.path, self._print, self._ended)
+            found = self._rotated.find(self._print, self._ended)
         if found is None:
             return False
         if self._held is not None and not self._held.is_by_name:
@@ -337,7 +340,7 @@ class FileFollower:
     def _open(self) -> OpenFile | None:
         """Open what is at the path now, and let `status` say how that went."""
         try:
-            seen = OpenFile.at(self.path)
+            seen = OpenFile.at(self.path, self._root)
         except OSError as error:
             self._status = self._explain(error)
             return None

@@ -11,11 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..open_artifact import (
+    ANYWHERE,
+    OUTSIDE_HINT,
+    NotAFile,
+    OutsideRoot,
+    Roots,
+    open_artifact,
+)
 from .decompression import MAGIC_BYTES, DecompressedRaw, recognise
-from .looks import OPEN_FLAGS, kind_of, shown
+from .looks import shown
 from .utf8_transcoder import Utf8Transcoder
 
-__all__ = ["InputStream", "Utf8Transcoder", "check_usable", "open_bytes"]
+__all__ = ["InputStream", "Utf8Transcoder", "open_bytes", "open_input", "refusal"]
 
 _PIPE_HINT = "send it through standard input: ... | mltd-tui -"
 _HINTS = {
@@ -58,21 +66,21 @@ class _PlainRaw(io.RawIOBase):
             self.notes.append(f"the file could not be read to its end ({error.strerror})")
             return 0
 
+    def fileno(self) -> int:
+        return self._file.fileno()
+
     def close(self) -> None:
         self._file.close()
         super().close()
 
 
-def open_bytes(path: str | os.PathLike[str]) -> InputStream:
-    """Open a file for one reading; gzip, xz, bzip2 and zstd are recognised by their content."""
+def open_bytes(path: str | os.PathLike[str], root: Roots = ANYWHERE) -> InputStream:
+    """Open a file for one reading; gzip, xz, bzip2 and zstd are recognised by their content.
+
+    `InputError` says why that cannot be done: not there, not a file, outside of its root.
+    """
     place = Path(path)
-    check_usable(place)
-    if place.is_dir():
-        raise InputError(f"{shown(place)} is a directory, not a file")
-    try:
-        file = io.FileIO(os.open(place, OPEN_FLAGS), "rb")
-    except OSError as error:
-        raise _cannot_read(place, error) from None
+    file = io.FileIO(open_input(place, root), "rb")
     try:
         codec = recognise(os.pread(file.fileno(), MAGIC_BYTES, 0))
         if codec is None:
@@ -89,28 +97,29 @@ def open_bytes(path: str | os.PathLike[str]) -> InputStream:
         ) from None
 
 
-def check_usable(path: str | os.PathLike[str]) -> None:
-    """Raise `InputError` unless this is a file or directory that we may read; empty is fine."""
+def open_input(path: str | os.PathLike[str], root: Roots = ANYWHERE) -> int:
+    """A descriptor of a file of a run; `InputError` says why there is none."""
     place = Path(path)
     try:
-        kind = kind_of(os.stat(place).st_mode)
-        if kind == "a directory":
-            with os.scandir(place):
-                return
-        if not kind:
-            os.close(os.open(place, OPEN_FLAGS))
+        return open_artifact(place, root)
     except ValueError:
         raise InputError(f"{shown(place)} is not a possible file name") from None
     except OSError as error:
         raise _cannot_read(place, error) from None
-    if kind:
-        raise InputError(
-            f"{shown(place)} is {kind}, which has no text to read back", hint=_HINTS.get(kind, "")
-        )
+
+
+def refusal(name: str, error: NotAFile, hint: str = "") -> InputError:
+    """Why a file is not read, with its name as it may be shown."""
+    if isinstance(error, OutsideRoot):
+        return InputError(f"{name} {error.words}", hint=OUTSIDE_HINT)
+    ending = ", not a regular file" if error.kind else ""
+    return InputError(f"{name} {error.words}{ending}", hint=hint)
 
 
 def _cannot_read(place: Path, error: OSError) -> InputError:
     name = shown(place)
+    if isinstance(error, NotAFile):
+        return refusal(name, error, _HINTS.get(error.kind, ""))
     if error.errno == errno.ENOENT:
         return _missing(place)
     if error.errno == errno.ENOTDIR:

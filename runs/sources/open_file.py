@@ -13,7 +13,7 @@ import errno
 import os
 from dataclasses import dataclass
 
-from .looks import OPEN_FLAGS, kind_of
+from ..open_artifact import ANYWHERE, NotAFile, Roots, open_artifact
 from .mounts import file_system_type
 
 _BY_NAME_TYPES = frozenset({"fuse.sshfs"})
@@ -24,9 +24,7 @@ _READ_UNIT = 128 << 10
 _by_name: dict[int, bool] = {}
 """Device number to whether its file system knows files by name."""
 
-
-class NotAFile(OSError):
-    """What stands at the path has no bytes to read back: a directory, a pipe, a device."""
+__all__ = ["NotAFile", "OpenFile"]
 
 
 @dataclass(slots=True)
@@ -40,23 +38,18 @@ class OpenFile:
     """True if the file system answers for the name, not for the file that was opened."""
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> OpenFile:
-        """Open a regular file; anything else raises before it is touched."""
-        status = os.stat(path)
-        _refuse(status)
-        is_by_name = _is_by_name(path, status.st_dev)
-        descriptor = _open(path, direct=is_by_name)
+    def at(cls, path: str | os.PathLike[str], root: Roots = ANYWHERE) -> OpenFile:
+        """Open a regular file that lies in its root; anything else raises before it is touched."""
+        is_by_name = _is_by_name(path, os.stat(path).st_dev)
+        descriptor = _open(path, root, direct=is_by_name)
         try:
             if is_by_name:
                 # A read makes the kernel ask for the status again, which it may have from before.
                 os.pread(descriptor, 1, 0)
-            status = os.fstat(descriptor)
-            # The name may have changed hands since the check.
-            _refuse(status)
+            return cls(descriptor, os.fstat(descriptor), os.fspath(path), is_by_name)
         except OSError:
             os.close(descriptor)
             raise
-        return cls(descriptor, status, os.fspath(path), is_by_name)
 
     @property
     def key(self) -> tuple[int, int]:
@@ -112,20 +105,18 @@ class OpenFile:
             os.close(self.descriptor)
 
 
-def _open(path: str | os.PathLike[str], *, direct: bool) -> int:
+def _open(path: str | os.PathLike[str], root: Roots, *, direct: bool) -> int:
     if direct:
-        with contextlib.suppress(OSError):
-            return os.open(path, OPEN_FLAGS | os.O_DIRECT)
-    return os.open(path, OPEN_FLAGS)
+        try:
+            return open_artifact(path, root, os.O_DIRECT)
+        except NotAFile:
+            raise
+        except OSError:
+            pass  # not every version of sshfs can
+    return open_artifact(path, root)
 
 
 def _is_by_name(path: str | os.PathLike[str], device: int) -> bool:
     if device not in _by_name:
         _by_name[device] = file_system_type(path) in _BY_NAME_TYPES
     return _by_name[device]
-
-
-def _refuse(status: os.stat_result) -> None:
-    kind = kind_of(status.st_mode)
-    if kind:
-        raise NotAFile(errno.EINVAL, f"it is {kind}")

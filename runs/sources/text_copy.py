@@ -6,6 +6,7 @@ import os
 import tempfile
 from contextlib import suppress
 
+from ..open_artifact import ANYWHERE, Roots
 from .decompression import MAGIC_BYTES, recognise
 from .inputs import open_bytes
 from .utf8_transcoder import Utf8Transcoder
@@ -28,8 +29,14 @@ def needs_copy(head: bytes) -> bool:
 class TextCopy:
     """UTF-8 in an unlinked temporary file, made step by step, so that nobody waits for it all."""
 
-    def __init__(self, path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES) -> None:
-        self._source = open_bytes(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        root: Roots = ANYWHERE,
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._source = open_bytes(path, root)
         self._transcoder = Utf8Transcoder()
         self._most_bytes = most_bytes
         self._file = tempfile.TemporaryFile(prefix="mltd-log-")  # noqa: SIM115 - held until closed

@@ -6,6 +6,7 @@ import errno
 import os
 
 from ..errors import InputError
+from ..open_artifact import ANYWHERE, Roots
 from ..remote.names import is_mirrored
 from .open_file import NotAFile, OpenFile
 from .pieces import FollowState, FollowStatus
@@ -18,8 +19,9 @@ _GONE = frozenset({errno.ENOENT, errno.ENOTDIR})
 class TextFile:
     """Reads lines of a path as it is at the last look; for one thread at a time."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], root: Roots = ANYWHERE) -> None:
         self.path = os.fspath(path)
+        self._root = root
         self.generation = 0
         """How many beginnings were seen; 0 before the first byte."""
         self.status = FollowStatus(FollowState.MISSING, "not read yet")
@@ -77,7 +79,7 @@ class TextFile:
     def look(self) -> None:
         """See what the path holds now."""
         try:
-            seen = OpenFile.at(self.path)
+            seen = OpenFile.at(self.path, self._root)
         except (OSError, ValueError) as error:
             self.status = _explain(error)
             self._refresh_held()
@@ -172,7 +174,7 @@ class TextFile:
         first = seen.first_data(has_hole=self._is_mirrored)
         head = os.pread(seen.descriptor, HEAD_BYTES, first)
         if needs_copy(head):
-            self._copy = TextCopy(self.path)
+            self._copy = TextCopy(self.path, self._root)
             self._tail = head
         else:
             self._lines.start = first

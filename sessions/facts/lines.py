@@ -95,14 +95,14 @@ def heads(run: Run) -> list[Head]:
     found = []
     for source in sources:
         size = share if source.format == "text" else min(share, RECORD_BYTES)
-        if data := _first_bytes(source.path, size):
+        if data := _first_bytes(source, size):
             found.append(Head(source, data))
     return found
 
 
-def _first_bytes(path: str, size: int) -> bytes:
+def _first_bytes(source: SourceFile, size: int) -> bytes:
     try:
-        with open_bytes(path) as stream:
+        with open_bytes(source.path, source.root) as stream:
             raw = stream.read(size)
     except (OSError, ValueError, MltdError):
         # Gone, not ours to read, or never a file: then it says nothing more.
@@ -131,7 +131,7 @@ def lines_around(
     if event.offset < 0 or source.format not in _TEXT_FORMATS:
         return []
     try:
-        file = OpenFile.at(source.path)
+        file = OpenFile.at(source.path, source.root)
     except (OSError, ValueError):
         return []
     try:

@@ -45,7 +45,7 @@ def excerpts_of(run: Run, pieces: Sequence[Piece]) -> tuple[tuple[Excerpt, ...],
     for source, windows in _windows(run, pieces):
         name = source.path.rpartition("/")[2] or source.path
         try:
-            lines = _read(source.path, windows)
+            lines = _read(source, windows)
         except (MltdError, OSError) as problem:
             problems.append(f"{name} could not be read again: {problem}")
             continue
@@ -103,12 +103,12 @@ def _block(run: Run, source: SourceFile, line: int) -> tuple[int, int]:
     return first, last
 
 
-def _read(path: str, windows: Sequence[_Window]) -> dict[int, str]:
+def _read(source: SourceFile, windows: Sequence[_Window]) -> dict[int, str]:
     """The lines of some windows by their number."""
     lines: dict[int, str] = {}
     wanted = {n for window in windows for n in range(window.first, window.last + 1)}
     end, is_key = max(wanted, default=0), False
-    for number, raw in enumerate(_raw_lines(path), start=1):
+    for number, raw in enumerate(_raw_lines(source), start=1):
         marker = _KEY.search(raw)
         is_key = is_key if marker is None else marker[1] == b"BEGIN"
         if number in wanted:
@@ -119,10 +119,10 @@ def _read(path: str, windows: Sequence[_Window]) -> dict[int, str]:
     return lines
 
 
-def _raw_lines(path: str) -> Iterator[bytes]:
+def _raw_lines(source: SourceFile) -> Iterator[bytes]:
     transcoder = Utf8Transcoder()
     rest, read = b"", 0
-    with open_bytes(path) as stream:
+    with open_bytes(source.path, source.root) as stream:
         while read < _FURTHEST_BYTES:
             data = stream.read(1 << 20)
             read += len(data)

@@ -86,8 +86,8 @@ def test_a_file_that_shrinks_while_it_is_read(
     monkeypatch.setattr(bulk, "STRETCH", 20_000)
     real = bulk.stretches
 
-    def cut_after_first(name: str, size: int) -> object:
-        for number, span in enumerate(real(name, size)):
+    def cut_after_first(name: str, size: int, *, root: str) -> object:
+        for number, span in enumerate(real(name, size, root=root)):
             yield span
             if number == 0:
                 path.write_bytes(path.read_bytes()[:30_000])

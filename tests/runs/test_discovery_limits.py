@@ -67,11 +67,14 @@ class TestWhatIsLeftOut:
         elsewhere = make(tmp_path / "elsewhere", "train.log")
         (elsewhere / "back").symlink_to(elsewhere)
         (root / "linked").symlink_to(elsewhere)
-        found = {run.name: [file.path for file in run.files] for run in discover(str(root))}
-        assert found == {
-            "a": [str(root / "a" / "train.log")],
-            "linked": [str(root / "linked" / "train.log")],
-        }
+        found = explore(str(root))
+        assert [file.path for run in found.runs for file in run.files] == [
+            str(root / "a" / "train.log")
+        ]
+        assert found.notes == [
+            f"{root}/linked leads out of the run's folder (to {elsewhere}), so it is not read; "
+            "to have it read, name the folder itself"
+        ]
 
     def test_an_unreadable_folder_is_noted(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

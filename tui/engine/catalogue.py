@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from mltd.runs.discovery import RunFiles, explore
+from mltd.runs.discovery import Discovery, RunFile, RunFiles, explore, split_settings
 from mltd.runs.errors import MltdError
 from mltd.runs.ingest import LOG_PURPOSES
+from mltd.runs.open_artifact import folder_of
 from mltd.runs.remote.places import place_of
 
 from .followed_run import waiting_for
@@ -25,15 +26,19 @@ class Catalogue:
         self._names: tuple[str, ...] = ()
         self._kept: set[int] = set()
         """Numbers of runs that are known from before and were not found again yet."""
+        self._settings: list[RunFile] = []
+        """Files that were named together with runs."""
 
     def add(self, names: tuple[str, ...]) -> tuple[list[int], list[str]]:
         """Find the runs behind names: their numbers, and sentences about what went wrong."""
         self._names = tuple(dict.fromkeys((*self._names, *names)))
         numbers: list[int] = []
         problems: list[str] = []
-        for name in names:
+        runs, settings = split_settings(names)
+        self._settings += [file for file in settings if file not in self._settings]
+        for name in runs:
             try:
-                found = explore(name)
+                found = self._explore(name)
             except MltdError as problem:
                 if waiting := _waiting_runs(problem):
                     numbers += map(self._number, waiting)
@@ -46,14 +51,22 @@ class Catalogue:
             problems += found.notes
         return list(dict.fromkeys(numbers)), problems
 
+    def _explore(self, name: str) -> Discovery:
+        found = explore(name)
+        for files in found.runs if self._settings else ():
+            files.add_named(self._settings)
+        return found
+
     def keep(self, known: tuple[tuple[str, ...], ...]) -> None:
         """Give runs that were known before, by their logs, the numbers that they had."""
-        from mltd.runs.discovery import Purpose, RunFile
+        from mltd.runs.discovery import Purpose
 
         for logs in known[len(self.runs) :]:
             paths = [place_of(log) for log in logs]
             folder, name = os.path.split(paths[0])
-            files = RunFiles(name, folder, [RunFile(path, Purpose.LOG) for path in paths])
+            # Which of them the user named is known again once they are found again.
+            logs_then = [RunFile(path, Purpose.LOG, folder_of(path)) for path in paths]
+            files = RunFiles(name, folder, logs_then)
             self._kept.add(self.put(files))
 
     def is_kept(self, number: int) -> bool:
@@ -73,7 +86,7 @@ class Catalogue:
             if not (_may_fill(name) or _is_pattern(name)):
                 continue
             try:
-                found = explore(name)
+                found = self._explore(name)
             except MltdError:
                 continue
             for files in found.runs:

@@ -112,7 +112,9 @@ class FollowedRun:
         heads = {}
         if self._remote is not None and self._is_awaited:
             heads = {str(path): self._remote.head(str(path)) for path in self.live.paths}
-        return preview(self.live.loaded.run, [str(path) for path in self.live.paths], heads)
+        return preview(
+            self.live.loaded.run, self.files, [str(path) for path in self.live.paths], heads
+        )
 
     @property
     def is_remote(self) -> bool:
@@ -292,6 +294,7 @@ class FollowedRun:
         size, modified = _size_and_time(path)
         return LogFile(
             path=source.path,
+            root=source.root,
             format=source.format,
             size=size,
             read=source.bytes,

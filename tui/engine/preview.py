@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from mltd.runs.discovery import RunFiles
 from mltd.runs.errors import MltdError
 from mltd.runs.ingest import HEAD, FileFeed
+from mltd.runs.open_artifact import artifact_descriptor
 from mltd.runs.run import Run
 
 WORTH_IT = 8 << 20
@@ -16,7 +18,9 @@ _BY_LINE = frozenset({"text", "jsonl"})
 """Formats in which a stretch of lines can be read without those before it."""
 
 
-def preview(run: Run, paths: list[str], heads: Mapping[str, bytes] | None = None) -> Run | None:
+def preview(
+    run: Run, files: RunFiles, paths: list[str], heads: Mapping[str, bytes] | None = None
+) -> Run | None:
     """A run made of the last stretches of the big files; None if there is none.
 
     `heads`: how files begin of which only the end is here.
@@ -28,25 +32,25 @@ def preview(run: Run, paths: list[str], heads: Mapping[str, bytes] | None = None
         head = heads.get(path) if heads is not None else None
         try:
             if head is not None or os.path.getsize(path) >= WORTH_IT:
-                _read_end(made, path, head)
+                _read_end(made, path, files.root_of(path), head)
         except (OSError, MltdError):
             continue
     return made if made.files else None
 
 
-def _read_end(run: Run, path: str, head: bytes | None) -> None:
-    with open(path, "rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
+def _read_end(run: Run, path: str, root: str, head: bytes | None) -> None:
+    with artifact_descriptor(path, root) as file:
+        size = os.fstat(file).st_size
         first = 0
         if head is None:
-            head = os.pread(file.fileno(), HEAD, 0)
+            head = os.pread(file, HEAD, 0)
         elif size:
-            first = os.lseek(file.fileno(), 0, os.SEEK_DATA)
-        data = os.pread(file.fileno(), TAIL, max(first, size - TAIL))
+            first = os.lseek(file, 0, os.SEEK_DATA)
+        data = os.pread(file, TAIL, max(first, size - TAIL))
     head = head or data[:HEAD]
     if b"\0" in head[:1024]:
         return
-    feed = FileFeed(run, path)
+    feed = FileFeed(run, path, root)
     form = feed.recognise(head)
     if form is None or form.name not in _BY_LINE:
         run.drop_last_file()

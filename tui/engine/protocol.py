@@ -47,6 +47,8 @@ class LogFile(NamedTuple):
     modified: float | None = None
     has_gap: bool = False
     """True if lines may be missing."""
+    root: str = ""
+    """The folder that it must lie in to be shown; empty if the user named the file itself."""
 
 
 class Link(NamedTuple):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mltd.runs.discovery import Purpose, RunFiles, explore
 from mltd.runs.errors import MltdError
+from mltd.runs.open_artifact import reason_not_read
 from mltd.runs.remote.names import url_of
 
 from .protocol import Facts, Reported, ReportRequest
@@ -26,8 +27,11 @@ def facts_of(followed: FollowedRun) -> Facts:
     from mltd.sessions.prints import print_of
 
     gathered = gather(followed.run, followed.diagnosis)
-    paths = followed.files.paths(Purpose.LOG, Purpose.METRICS)
-    prints = tuple(print_of(url_of(os.path.abspath(path))) for path in paths)
+    files = followed.files
+    prints = tuple(
+        print_of(url_of(os.path.abspath(path)), files.root_of(path))
+        for path in files.paths(Purpose.LOG, Purpose.METRICS)
+    )
     packed = TypeAdapter(tuple[FilePrint, ...]).dump_json(prints).decode()
     location = writable(url_of(location_of(followed.files)))
     return Facts(followed.number, location, gathered.model_dump_json(), packed)
@@ -36,7 +40,8 @@ def facts_of(followed: FollowedRun) -> Facts:
 def location_of(files: RunFiles) -> str:
     """A name under which exactly this run is found again."""
     logs = files.paths(Purpose.LOG, Purpose.METRICS)
-    if len(logs) == 1:
+    # Under its own name a link would be followed wherever it leads.
+    if len(logs) == 1 and not reason_not_read(logs[0], files.root_of(logs[0])):
         return os.path.abspath(logs[0])
     try:
         is_alone = len(explore(files.root).runs) == 1

@@ -15,21 +15,27 @@ from mltd.runs.checkpoints import (
 )
 from mltd.runs.checkpoints.apart import Progress
 
+from .target import Target
+
 LARGE = 64 << 20
 """Bytes from which on a look takes long enough to say how far it is."""
 _CLEAR = "\r\x1b[K"
 
 
-def read(path: str, *, needs_values: bool) -> CheckpointSummary:
+def read(target: Target, *, needs_values: bool) -> CheckpointSummary:
     """One checkpoint; Ctrl+C ends its worker with it."""
     with _told("reading") as progress:
-        return read_checkpoint(path, needs_values=needs_values, progress=progress)
+        return read_checkpoint(
+            target.path, root=target.folder, needs_values=needs_values, progress=progress
+        )
 
 
-def compare(first: str, second: str) -> Comparison:
+def compare(first: Target, second: Target) -> Comparison:
     """Two checkpoints, value by value."""
     with _told("comparing") as progress:
-        return compare_checkpoints(first, second, progress=progress)
+        return compare_checkpoints(
+            first.path, second.path, roots=(first.folder, second.folder), progress=progress
+        )
 
 
 @contextmanager

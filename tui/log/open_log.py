@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from mltd.runs.open_artifact import ANYWHERE
 from mltd.runs.sources.line_numbers import LineNumbers
 from mltd.runs.sources.text_file import TextFile
 from mltd.runs.sources.text_lines import TextLine
@@ -19,8 +20,9 @@ MOST_COUNTED = 64 << 20
 class OpenLog:
     """For one thread; every window begins with a fresh look at the file."""
 
-    def __init__(self, path: str) -> None:
-        self._text = TextFile(path)
+    def __init__(self, path: str, root: str = ANYWHERE) -> None:
+        self.root = root
+        self._text = TextFile(path, root)
         self._numbers = LineNumbers(self._text.read_at)
         self._generation = 0
         self._start = 0

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from mltd.runs.open_artifact import ANYWHERE, folder_of
+
 from .open_log import OpenLog
 from .window import Window
 
@@ -39,10 +41,12 @@ class _Listener(NamedTuple):
 class LogReader:
     """Answers questions about logs, in their order; counts the lines of the last one between."""
 
-    def __init__(self, open_log: Callable[[str], OpenLog] = OpenLog) -> None:
+    def __init__(self, open_log: Callable[[str, str], OpenLog] = OpenLog) -> None:
         self._open_log = open_log
         self._questions: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
         self._logs: dict[str, OpenLog] = {}
+        self._roots: dict[str, str] = {}
+        """Folders that logs must lie in, by the paths of the logs."""
         self._prepared: dict[str, Window] = {}
         self._busy: str | None = None
         self._has_news = False
@@ -57,8 +61,13 @@ class LogReader:
         self._put(_Question(path, answer, (loop, future)))
         return await future
 
+    def confine(self, path: str, root: str) -> None:
+        """Read a log only if it really lies in this folder; anywhere if that is empty."""
+        self._roots[path] = root
+
     def prepare(self, path: str) -> None:
-        """Read the end of a log that will be shown as soon as there is something to show it on."""
+        """Read the end of a log that was named, and will be shown as soon as that is possible."""
+        self.confine(path, ANYWHERE)
 
         def keep(log: OpenLog) -> None:
             self._prepared[path] = log.at_end(PREPARED_LINES)
@@ -116,7 +125,14 @@ class LogReader:
 
     def _log(self, path: str) -> OpenLog:
         """The log with this path; only a few are held open."""
-        log = self._logs.pop(path, None) or self._open_log(path)
+        root = self._roots.get(path)
+        if root is None:
+            root = folder_of(path)
+        log = self._logs.pop(path, None)
+        if log is None or log.root != root:
+            if log is not None:
+                log.close()
+            log = self._open_log(path, root)
         self._logs[path] = log
         if len(self._logs) > MOST_OPEN:
             self._logs.pop(next(iter(self._logs))).close()

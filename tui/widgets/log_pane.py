@@ -94,6 +94,8 @@ class LogPane(LogSearching, can_focus=True):
         """These are the logs of the run; what is shown stays, if it is one of them."""
         readable = tuple(file for file in files if file.format not in UNREADABLE_FORMATS)
         self.files = readable
+        for file in readable:
+            self.feed.reader.confine(file.path, file.root)
         paths = [file.path for file in readable]
         if self.path not in paths:
             self._is_file_chosen = False

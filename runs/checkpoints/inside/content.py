@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from ...errors import MltdError
+from ...open_artifact import ANYWHERE, Roots
 from ..checkpoint_summary import CheckpointFile, Position
 from .handle import Handle
 from .leaf import SHORT, Node, text
@@ -36,6 +37,8 @@ class Content:
 
     layout: str
     framework: str = ""
+    root: str = ANYWHERE
+    """The folder that its files must really lie in to be read."""
     parts: list[Part] = field(default_factory=list)
     files: list[CheckpointFile] = field(default_factory=list)
     handles: list[Handle] = field(default_factory=list)
@@ -74,10 +77,10 @@ class Content:
         self.handles.clear()
 
 
-def read_settings(path: str) -> dict[str, object]:
+def read_settings(path: str, root: Roots = ANYWHERE) -> dict[str, object]:
     """A small JSON object beside the weights; empty if it is missing or damaged."""
     try:
-        handle = Handle(path)
+        handle = Handle(path, root)
     except MltdError:
         return {}
     try:

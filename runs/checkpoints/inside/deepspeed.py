@@ -55,7 +55,7 @@ def add_deepspeed(
         if name not in read:
             content.list_file(file, "shard")
             continue
-        loaded = open_file(file, limits, needs_values=needs_values)
+        loaded = open_file(file, limits, needs_values=needs_values, root=content.root)
         section = name.removesuffix("_model_states.pt") if len(read) > 1 else ""
         content.take(loaded)
         content.parts[-1] = Part(_without_placeholders(loaded.node, content), section)
@@ -65,7 +65,7 @@ def add_deepspeed(
             content.list_file(file, "shard")
             continue
         try:
-            loaded = open_file(file, limits, needs_values=needs_values)
+            loaded = open_file(file, limits, needs_values=needs_values, root=content.root)
             content.take(loaded, "optimizer", "optimizer")
         except MltdError as problem:
             content.list_file(file, "shard")

@@ -44,7 +44,7 @@ def add_distributed(
         content.notes.append(f"{METADATA} is missing, so only sizes are known: was it still saved?")
         content.parts.append(Part({}))
         return
-    handle = Handle(os.path.join(path, METADATA))
+    handle = Handle(os.path.join(path, METADATA), content.root)
     content.handles.append(handle)
     content.list_file(handle.path, "index")
     entries, paths = _entries(handle, limits)

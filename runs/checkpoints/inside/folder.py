@@ -38,17 +38,17 @@ _BATCH = "train_batch_size"
 _TOLD_SETTINGS = ("architectures", "model_type", "peft_type", "torch_dtype", "dtype")
 
 
-def open_folder(path: str, limits: Limits, *, needs_values: bool) -> Content:
+def open_folder(path: str, limits: Limits, *, needs_values: bool, root: str) -> Content:
     """Everything in a folder that belongs to its checkpoint."""
     names = listed(path)
     if is_distributed(names):
-        content = Content("distributed", "fsdp")
+        content = Content("distributed", "fsdp", root)
         add_distributed(content, path, names, limits)
     elif is_deepspeed(names):
-        content = Content("deepspeed", "deepspeed")
+        content = Content("deepspeed", "deepspeed", root)
         add_deepspeed(content, path, names, limits, needs_values=needs_values)
     else:
-        content = Content("folder")
+        content = Content("folder", root=root)
         _add_plain(content, path, names, limits, needs_values=needs_values)
         _add_inner(content, path, names, limits, needs_values=needs_values)
     _add_trainer(content, path, names)
@@ -78,7 +78,7 @@ def _add_plain(
     weights = [name for name in WEIGHTS if name in names]
     if weights:
         file = os.path.join(path, weights[0])
-        content.take(open_file(file, limits, needs_values=needs_values))
+        content.take(open_file(file, limits, needs_values=needs_values, root=content.root))
     elif indexes:
         content.layout = "sharded"
         index = os.path.join(path, indexes[0])
@@ -95,7 +95,7 @@ def _add_plain(
             )
         for name in others:
             file = os.path.join(path, name)
-            content.take(open_file(file, limits, needs_values=needs_values))
+            content.take(open_file(file, limits, needs_values=needs_values, root=content.root))
     for section, pattern in PARTS.items():
         for name in filter(pattern.fullmatch, names):
             _add_part(content, os.path.join(path, name), section, limits, needs_values)
@@ -108,7 +108,7 @@ def _add_part(
 ) -> None:
     """An optimizer that cannot be read does not hide the weights."""
     try:
-        loaded = open_file(path, limits, needs_values=needs_values)
+        loaded = open_file(path, limits, needs_values=needs_values, root=content.root)
     except MltdError as problem:
         content.list_file(path, section)
         content.notes.append(str(problem))
@@ -142,7 +142,7 @@ def _add_trainer(content: Content, path: str, names: list[str]) -> None:
     """Step and epoch from the trainer's own file; the architecture from the model's."""
     if TRAINER in names:
         file = os.path.join(path, TRAINER)
-        state = read_settings(file)
+        state = read_settings(file, content.root)
         step, epoch = state.get("global_step"), state.get("epoch")
         content.position = Position(
             step if isinstance(step, int) and 0 <= step < 1 << 53 else None,
@@ -159,7 +159,7 @@ def add_settings(content: Content, path: str, names: Collection[str]) -> None:
     """What Hugging Face writes about the model beside its weights."""
     for name in SETTINGS:
         if name in names:
-            settings = read_settings(os.path.join(path, name))
+            settings = read_settings(os.path.join(path, name), content.root)
             content.list_file(os.path.join(path, name), "settings")
             if "architectures" in settings or "model_type" in settings or "peft_type" in settings:
                 content.framework = content.framework or "huggingface"

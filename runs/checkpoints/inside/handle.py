@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 
 from ...errors import InputError
+from ...open_artifact import ANYWHERE, NotAFile, Roots, open_artifact
 from ...remote.names import is_mirrored, shown
+from ...sources.inputs import refusal
 from ..errors import CheckpointElsewhere, DamagedCheckpoint
 
 
 class Handle:
     """An open regular file that is watched for changes while it is read."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, root: Roots = ANYWHERE) -> None:
         self.path = path
         self.name = os.path.basename(path)
         try:
-            # Non-blocking: opening a named pipe must not wait for a writer.
-            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-            self.descriptor = os.open(path, flags)
+            self.descriptor = open_artifact(path, root)
+        except NotAFile as error:
+            raise refusal(shown(path), error) from None
         except OSError as error:
             raise InputError(
                 f"cannot read {shown(path)}: {error.strerror}", hint=_advice(error)
@@ -28,9 +29,6 @@ class Handle:
         except ValueError:
             raise InputError("cannot read a file whose name holds a NUL character") from None
         status = os.fstat(self.descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            self.close()
-            raise InputError(f"{shown(path)} is not a regular file")
         self.size = status.st_size
         self._stamp = _stamp(status)
         if is_mirrored(path) and status.st_blocks * 512 < min(self.size, 4096):

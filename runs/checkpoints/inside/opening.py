@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...errors import FormatError
+from ...open_artifact import ANYWHERE, Roots
 from ...remote.names import shown
 from ..errors import UnsafeCheckpoint
 from ..inert_pickle import PickleProblem, read_with_names
@@ -29,9 +30,9 @@ REBUILT = "_rebuild"
 """How the names of torch's functions begin that make a tensor of its parts."""
 
 
-def open_file(path: str, limits: Limits, *, needs_values: bool) -> Loaded:
+def open_file(path: str, limits: Limits, *, needs_values: bool, root: Roots = ANYWHERE) -> Loaded:
     """What the file holds; nothing in it is run."""
-    handle = Handle(path)
+    handle = Handle(path, root)
     try:
         return _read(handle, limits, needs_values=needs_values)
     except BaseException:

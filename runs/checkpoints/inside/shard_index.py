@@ -17,7 +17,7 @@ MOST_SHARDS = 2_000
 def add_shards(content: Content, index: str, limits: Limits, *, needs_values: bool) -> None:
     """Read all shards that are there, and tell which are not."""
     name = os.path.basename(index)
-    table = read_settings(index).get("weight_map")
+    table = read_settings(index, content.root).get("weight_map")
     if not isinstance(table, dict) or not table:
         raise FormatError(f"{name} has no table of shards", hint="it may be half written")
     promised: dict[str, list[str]] = {}
@@ -34,11 +34,14 @@ def add_shards(content: Content, index: str, limits: Limits, *, needs_values: bo
                 f"{name} names {text(file, 80)!r}, which is not beside it: left out"
             )
             continue
+        path = os.path.join(folder, file)
         try:
-            loaded = open_file(os.path.join(folder, file), limits, needs_values=needs_values)
+            loaded = open_file(path, limits, needs_values=needs_values, root=content.root)
         except CheckpointElsewhere:
             raise
-        except InputError:
+        except InputError as problem:
+            if os.path.lexists(path):
+                content.notes.append(problem.message)
             missing.append(f"{text(file, 80)} ({len(tensors):,} tensors)")
             continue
         held = loaded.node if isinstance(loaded.node, dict) else {}

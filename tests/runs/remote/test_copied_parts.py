@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mltd.runs.discovery import Purpose, explore
+from mltd.runs.discovery import Purpose
 from mltd.runs.remote.explore import RemoteTree, explore_remote
 from tests.runs.formats.samples import METRIC, TABLE, TRAINER_STATE
 from tests.runs.formats.trees import make
 from tests.runs.remote.far_shells import FarShell
-from tests.runs.remote.remote_names import address, comparable, there
+from tests.runs.remote.remote_names import address
 
 
 def test_checkpoints_have_their_sizes_and_no_bytes(
@@ -101,18 +101,25 @@ def test_nothing_of_a_tree_of_code_and_pictures(
     assert sum(len(files) for _, _, files in os.walk(mirror)) <= 21
 
 
-def test_links_are_followed_once_and_not_copied_as_links(
+def test_links_that_lead_out_are_neither_followed_nor_copied(
     far: FarShell, mirror: Path, tmp_path: Path
 ) -> None:
     root = make(tmp_path / "root", "a/train.log")
-    elsewhere = make(tmp_path / "elsewhere", "train.log")
+    elsewhere = make(tmp_path / "elsewhere", "train.log", "secret.yaml")
     (root / "a/up").symlink_to(root)
     (root / "self").symlink_to("self")
     (root / "gone").symlink_to("nowhere")
     (root / "a/latest.log").symlink_to("train.log")
     (elsewhere / "back").symlink_to(elsewhere)
     (root / "linked").symlink_to(elsewhere)
+    (root / "a/config.yaml").symlink_to(elsewhere / "secret.yaml")
     found = explore_remote(address(root), far, mirror)
-    assert there(found, mirror) == comparable(explore(str(root)))
-    assert [run.name for run in found.runs] == ["a", "linked"]
+    assert [run.name for run in found.runs] == ["root"] or [r.name for r in found.runs] == ["a"]
+    assert [os.path.basename(file.path) for run in found.runs for file in run.files] == [
+        "train.log"
+    ]
+    said = "\n".join(found.notes)
+    assert f"linked leads out of the run's folder (to {elsewhere})" in said
+    assert "a/config.yaml leads out of the run's folder" in said
+    assert not any(path.name in ("config.yaml", "linked") for path in mirror.rglob("*"))
     assert not any(path.is_symlink() for path in mirror.rglob("*"))

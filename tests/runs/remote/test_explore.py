@@ -145,6 +145,20 @@ class TestFiles:
             "slurm-1.out",
         ]
 
+    def test_without_what_links_beside_them_lead_to(
+        self, far: FarShell, mirror: Path, tmp_path: Path
+    ) -> None:
+        root = make(tmp_path / "runs", "train.log", "args.json")
+        (tmp_path / "secret.json").write_text('{"lr": 1}')
+        (root / "config.json").symlink_to(tmp_path / "secret.json")
+        (root / "latest.log").symlink_to(tmp_path / "runs/train.log")
+        for name in ("train.log", "latest.log"):
+            found = explore_remote(address(root / name), far, mirror)
+            names = [os.path.basename(file.path) for run in found.runs for file in run.files]
+            assert names == [name, "args.json"]
+            assert "config.json leads out of the run's folder" in found.notes[0]
+        assert not list(mirror.rglob("config.json"))
+
     def test_with_any_name(self, far: FarShell, mirror: Path, tmp_path: Path) -> None:
         for name in (b"*", b"a[1].log", b"-rf", b"\xff'\"$(x)\n", b"train .log ", b"results"):
             place = os.fsencode(tmp_path) + b"/" + name

@@ -46,8 +46,6 @@ class Model:
 
     def __init__(self, top: bytes) -> None:
         self.top = top
-        self.real = os.path.realpath(top)
-        self.own: set[tuple[int, int]] = set()
         self.seen: set[bytes] = set()
         self.found: Shown = {}
         self.links: list[tuple[bytes, bytes, os.stat_result]] = []
@@ -69,7 +67,8 @@ class Model:
         for place in saved:
             self._list(place, is_walk=False)
         for place, name, status in self.links:
-            if (status.st_dev, status.st_ino) not in self.own:
+            # A link to a file is found at its own place, or leads out of the tree.
+            if not stat.S_ISREG(status.st_mode):
                 self._add(place, name, status)
         return self.found
 
@@ -90,15 +89,11 @@ class Model:
             status = os.lstat(path)
             if not stat.S_ISLNK(status.st_mode):
                 self._add(place, name, status)
-                if stat.S_ISREG(status.st_mode):
-                    self.own.add((status.st_dev, status.st_ino))
             else:
                 with contextlib.suppress(OSError):
                     status = os.stat(path)
                     if stat.S_ISDIR(status.st_mode):
-                        real = os.path.realpath(path) + b"/"
-                        top = self.real + b"/"
-                        if is_walk and (real.startswith(top) or top.startswith(real)):
+                        if is_walk:
                             continue
                         self._add(place, name, status)
                     else:

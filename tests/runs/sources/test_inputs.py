@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from mltd.runs.errors import InputError
 from mltd.runs.sources import decompression, inputs
-from mltd.runs.sources.inputs import check_usable, open_bytes
+from mltd.runs.sources.inputs import open_bytes
 
 TEXT = b"".join(b"step %d loss %.3f\n" % (step, 9 / (step + 1)) for step in range(20_000))
 
@@ -179,15 +179,9 @@ def test_a_read_error_ends_the_stream_with_a_note(
 
 def refusal(path: Path | str) -> InputError:
     with pytest.raises(InputError) as caught:
-        check_usable(path)
+        open_bytes(path)
     assert str(caught.value).isprintable()
     return caught.value
-
-
-def test_readable_files_and_directories_are_usable(path: Path) -> None:
-    path.write_bytes(b"")
-    check_usable(path)
-    check_usable(path.parent)
 
 
 def test_a_missing_file_gets_the_nearest_name(path: Path) -> None:

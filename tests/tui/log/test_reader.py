@@ -61,10 +61,10 @@ def test_a_dead_file_server_blocks_nobody(tmp_path: Path) -> None:
     answers, has_answered = threading.Event(), threading.Event()
 
     class DeadLog(OpenLog):
-        def __init__(self, path: str) -> None:
+        def __init__(self, path: str, root: str) -> None:
             answers.wait(30)
             has_answered.set()
-            super().__init__(path)
+            super().__init__(path, root)
 
     async def main() -> None:
         reader = LogReader(DeadLog)

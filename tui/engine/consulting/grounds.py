@@ -11,7 +11,7 @@ from mltd.diagnosis.pack import PackConstraints, PackMaterial
 from mltd.runs.run import Run
 from mltd.sessions.model.session import Session
 
-from ...pack_facts import paths_of, people_in, state_of, whole_names
+from ...pack_facts import named_files, paths_of, people_in, state_of
 from .read_ahead import ReadAheadBook
 from .shared_masker import SharedMasker
 
@@ -62,7 +62,9 @@ def gather(
     masker = SharedMasker(is_redacted, paths, people_in(known, runs))
     # Also what was named when the session began: its links may lead anywhere, too.
     places = [*named, *(ref.location for ref in (known.runs if known is not None else ()))]
-    book = ReadAheadBook(runs, known, sources, named=whole_names(places), masker=masker)
+    book = ReadAheadBook(
+        runs, known, sources, named=named_files(places, runs.values()), masker=masker
+    )
     numbers = {key: number for key, number in numbers.items() if key in found}
     main = next((key for key, number in numbers.items() if number == looked_at), "")
     return Grounds(known, numbers, main, runs, book, masker, _problems(found, known))

@@ -113,15 +113,18 @@ class InspectDesk:
             return
         stop = self._stops[wish.ticket] = threading.Event()
         stated, kept = settings_of(followed.run), list(self._kept.values())
+        files = followed.files
 
         def work() -> tuple[_Stamp, Looked]:
+            from .listing import root_of
             from .looking import Job, look
 
             stamp = _stamp(wish.path)
             same = [looked.found.summary for known, looked in kept if known == stamp]
             # With values if somebody read them before.
             known = max(same, key=lambda summary: summary.has_values, default=None)
-            job = Job(wish.path, wish.against, wish.needs_values, stated, known)
+            roots = (root_of(files, wish.path), root_of(files, wish.against))
+            job = Job(wish.path, wish.against, wish.needs_values, stated, known, roots)
             looked = look(job, self._progress(wish.ticket), stop.is_set)
             if stop.is_set():
                 raise CheckpointCancelled("nobody wants it any more")

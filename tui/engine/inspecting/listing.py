@@ -12,6 +12,7 @@ from mltd.runs.discovery import Purpose, RunFiles, explore
 from mltd.runs.discovery.run_files import natural_key
 from mltd.runs.errors import InputError, MltdError
 from mltd.runs.ingest import LOG_PURPOSES
+from mltd.runs.open_artifact import ANYWHERE, folder_of, is_within
 from mltd.runs.remote.address import parse_address
 from mltd.runs.remote.names import is_mirrored, shown, url_of
 
@@ -50,6 +51,14 @@ def seen_now(files: RunFiles, known: Sequence[str]) -> list[str]:
     found = [path for run in same for path in run.paths(Purpose.CHECKPOINT)]
     # Files are told apart by their place, whichever way their names were written.
     return list({os.path.abspath(path): path for path in (*found, *known)}.values())
+
+
+def root_of(files: RunFiles, path: str) -> str:
+    """The folder that a listed checkpoint must lie in to be read."""
+    whole = os.path.abspath(path)
+    roots = dict.fromkeys(file.root for file in files.files if file.root != ANYWHERE)
+    around = [root for root in roots if is_within(whole, os.path.abspath(root))]
+    return around[0] if around else folder_of(path)
 
 
 def places_of(root: str, logs: Iterable[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from mltd.runs.checkpoints import (
     compare_checkpoints,
     read_checkpoint,
 )
+from mltd.runs.open_artifact import ANYWHERE
 from mltd.runs.run import Run
 
 from ..model_protocol import ModelPage
@@ -32,6 +33,8 @@ class Job(NamedTuple):
     """Settings and statements alone: nobody else reads them."""
     known: CheckpointSummary | None = None
     """The same file, read before."""
+    roots: tuple[str, str] = (ANYWHERE, ANYWHERE)
+    """The folders that the two must lie in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ def look(job: Job, progress: Callable[[int, int], None], cancelled: Callable[[],
     if summary is None or (needs_values and not summary.has_values):
         summary = read_checkpoint(
             job.path,
+            root=job.roots[0],
             needs_values=needs_values,
             limits=LIMITS,
             progress=progress,
@@ -58,7 +62,12 @@ def look(job: Job, progress: Callable[[int, int], None], cancelled: Callable[[],
         )
     if job.against:
         comparison = compare_checkpoints(
-            job.against, job.path, limits=LIMITS, progress=progress, cancelled=cancelled
+            job.against,
+            job.path,
+            roots=(job.roots[1], job.roots[0]),
+            limits=LIMITS,
+            progress=progress,
+            cancelled=cancelled,
         )
     found = inspect_weights(summary, comparison, job.run)
     branches = Branches(summary, found.tree, kinds_of(summary.model))
