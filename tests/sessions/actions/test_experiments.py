@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from mltd.sessions.actions.every import AnyAction
 from mltd.sessions.actions.experiments import (
@@ -237,3 +238,24 @@ def test_only_the_open_run_of_an_experiment_can_be_ended(
 ) -> None:
     with pytest.raises(Refused, match=why):
         after(*PLANNED, *so_far, EndRun(id="E1", run=run))
+
+
+def test_what_an_older_version_recorded_too_early_loads_and_confirms_nothing() -> None:
+    action = TypeAdapter(AnyAction).validate_python(
+        {
+            "op": "record_result",
+            "id": "E1",
+            "result": {
+                "at": "2026-03-01T12:00:00Z",
+                "before": "R1",
+                "after": "R2",
+                "outcome": "passed",
+                "summary": "val/loss 3.1 -> 2.2 (the run goes on)",
+                "is_preliminary": True,
+            },
+        }
+    )
+    session = after(*PLANNED, LinkRun(id="E1", run="R2"), action)
+    assert session.hypotheses[0].status is HypothesisStatus.TESTING
+    assert the_one(session).status is ExperimentStatus.RUNNING
+    assert the_one(session).is_run_over is False
