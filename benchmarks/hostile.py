@@ -19,7 +19,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from hostile_shapes import BASES, SHAPES, Shape
+from hostile_shapes import BASES, SHAPES, Shape  # type: ignore[import-not-found]
 
 BAR = 10.0
 """How many times the cost of an ordinary log a hostile one of the same size may have."""

@@ -1,7 +1,7 @@
 """How much of an unusual log is kept, so that none takes minutes or gigabytes to read.
 
-No log of a training that is known comes near any of these. What is left out is counted, and a
-notice beside the file says so.
+What is left out is counted, and a notice beside the file says so. `docs/reading-logs.md` compares
+the limits with real logs.
 """
 
 from __future__ import annotations
