@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""An ssh client that cuts its own connection at a chosen call: no moment is left to luck."""
-=======
 """An ssh client that cuts its own connection at a chosen call."""
->>>>>>> 9f70f8e (ssh: bound every answer of a host, and read any bytes of it without an exception)
 
 from __future__ import annotations
 
