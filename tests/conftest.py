@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import itertools
 import os
 import shutil
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,13 @@ from tests import kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_REQUIRE_SERVICES"}
+HOME_FOLDERS = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_RUNTIME_DIR": "run",
+}
 FOREIGN_PREFIXES = ("MLTD_", "XDG_", "SLURM_", "ANTHROPIC_")
 
 # The same examples everywhere, and no deadline: a busy machine is not a bug.
@@ -75,26 +83,32 @@ class NetworkTouchedError(RuntimeError):
     """A test tried to leave this machine; not an OSError, so that no handler hides it."""
 
 
+@pytest.fixture(scope="session")
+def fresh_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Paths of folders that do not exist yet.
+
+    They are numbered here: `mktemp` reads the names of all folders to find a free number, which
+    takes longer than most tests once there are thousands.
+    """
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the test an empty home, beside its `tmp_path` so that this stays empty."""
-    for name in os.environ:
-        if name.startswith(FOREIGN_PREFIXES) and name not in KEPT_SETTINGS:
-            monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    for kind, folder in {
-        "CONFIG": ".config",
-        "DATA": ".local/share",
-        "STATE": ".local/state",
-        "CACHE": ".cache",
-        "RUNTIME": "run",
-    }.items():
-        suffix = "DIR" if kind == "RUNTIME" else "HOME"
-        path = home / folder
-        path.mkdir(parents=True, mode=0o700)
-        monkeypatch.setenv(f"XDG_{kind}_{suffix}", str(path))
-    return home
+def own_home(fresh_homes: Iterator[Path]) -> Iterator[Path]:
+    """Give the test an empty home, outside its `tmp_path` so that this stays empty."""
+    home = next(fresh_homes)
+    home.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith(FOREIGN_PREFIXES) and name not in KEPT_SETTINGS:
+                patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        for variable, folder in HOME_FOLDERS.items():
+            path = f"{home}/{folder}"
+            os.makedirs(path, mode=0o700)
+            patch.setenv(variable, path)
+        yield home
 
 
 def is_this_machine(host: object) -> bool:
@@ -108,9 +122,16 @@ def is_this_machine(host: object) -> bool:
         return False
 
 
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
     """Let sockets reach this machine alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        guard_sockets(patch)
+        yield
+
+
+def guard_sockets(patch: pytest.MonkeyPatch) -> None:
+    """Make sockets and lookups refuse every host but this one."""
 
     def refuse(what: str) -> None:
         raise NetworkTouchedError(f"a test tried to reach {what}")
@@ -125,7 +146,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
                 refuse(f"{address[0]} port {address[1]}")
             return original(self, *args)
 
-        monkeypatch.setattr(socket.socket, name, guarded)
+        patch.setattr(socket.socket, name, guarded)
 
     guard_method("connect", lambda args: args[0])
     guard_method("connect_ex", lambda args: args[0])
@@ -140,7 +161,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
                 refuse(f"{host!r}")
             return original(host, *args, **options)
 
-        monkeypatch.setattr(socket, name, guarded)
+        patch.setattr(socket, name, guarded)
 
     for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
         guard_lookup(name)
