@@ -83,31 +83,56 @@ class NetworkTouchedError(RuntimeError):
     """A test tried to leave this machine; not an OSError, so that no handler hides it."""
 
 
-@pytest.fixture(scope="session")
-def fresh_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Paths of folders that do not exist yet.
+class Homes:
+    """Empty homes, one after the other.
 
-    They are numbered here: `mktemp` reads the names of all folders to find a free number, which
-    takes longer than most tests once there are thousands.
+    They are numbered here and used again while they are empty: `mktemp` reads the names of all
+    folders to find a free number, and both take longer than most tests do.
     """
-    folder = tmp_path_factory.mktemp("homes")
-    return (folder / str(number) for number in itertools.count())
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = (folder / str(number) for number in itertools.count())
+        self._last: Path | None = None
+        self._before: list[object] = []
+
+    def take(self) -> Path:
+        """Return a home in which there is no file, nor anything that a test has changed."""
+        if self._last is None or self._look(self._last) != self._before:
+            self._last = next(self._paths)
+            for folder in HOME_FOLDERS.values():
+                os.makedirs(self._last / folder, mode=0o700)
+            self._before = self._look(self._last)
+        return self._last
+
+    def _look(self, home: Path) -> list[object]:
+        try:
+            return [
+                (sorted(os.listdir(path)), os.stat(path).st_mode)
+                for path in (
+                    f"{home}/{folder}" for folder in ("", ".local", *HOME_FOLDERS.values())
+                )
+            ]
+        except OSError:
+            return []
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
+    """Make homes for all tests of this process."""
+    return Homes(tmp_path_factory.mktemp("homes"))
 
 
 @pytest.fixture(autouse=True)
-def own_home(fresh_homes: Iterator[Path]) -> Iterator[Path]:
+def own_home(homes: Homes) -> Iterator[Path]:
     """Give the test an empty home, outside its `tmp_path` so that this stays empty."""
-    home = next(fresh_homes)
-    home.mkdir()
+    home = homes.take()
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
             if name.startswith(FOREIGN_PREFIXES) and name not in KEPT_SETTINGS:
                 patch.delenv(name)
         patch.setenv("HOME", str(home))
         for variable, folder in HOME_FOLDERS.items():
-            path = f"{home}/{folder}"
-            os.makedirs(path, mode=0o700)
-            patch.setenv(variable, path)
+            patch.setenv(variable, f"{home}/{folder}")
         yield home
 
 
