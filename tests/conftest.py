@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import kinds
+from tests import kinds, warm_python
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_REQUIRE_SERVICES"}
@@ -64,6 +64,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark each test with its kinds where they are asked for."""
     if config.getoption("markexpr"):
         kinds.mark(items)
+
+
+def pytest_sessionfinish() -> None:
+    """End the process from which those of tests are forked."""
+    warm_python.close()
 
 
 def pytest_collection_finish() -> None:

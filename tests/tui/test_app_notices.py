@@ -98,7 +98,9 @@ async def test_a_pane_that_cannot_be_drawn_is_told_of_a_few_times_only(
     async with served(log) as stage:
         monkeypatch.setattr("mltd.tui.widgets.curves_pane.CurvesPane.render_line", broken)
         await stage.press("2")
+        await stage.until(lambda: stage.notices)
         for _ in range(10):
+            stage.app.refresh(layout=True)
             await stage.pilot.pause()
         assert 1 <= len(stage.notices) <= 3
 
@@ -209,6 +211,4 @@ async def test_lines_written_while_the_engine_was_down_are_shown(log: Path) -> N
         assert status is not None
         larger = status.files[0]._replace(size=status.files[0].size + 18)
         await stage.hear(StatusChanged(status._replace(files=(larger,))))
-        for _ in range(20):
-            await stage.pilot.pause(0.02)
-        assert "written meanwhile" in stage.text
+        await stage.shows("written meanwhile")
