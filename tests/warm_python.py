@@ -19,9 +19,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.waiting import PATIENCE
@@ -74,7 +76,13 @@ class WarmProcess:
 
 
 def start(
-    module: str, *arguments: str, stdin: int, stdout: int, stderr: int, is_terminal: bool = False
+    module: str,
+    *arguments: str,
+    stdin: int,
+    stdout: int,
+    stderr: int,
+    is_terminal: bool = False,
+    folder: Path | None = None,
 ) -> WarmProcess:
     """Run `python -m module` with these descriptors in a session of its own.
 
@@ -84,11 +92,35 @@ def start(
     call = {
         "module": module,
         "arguments": arguments,
-        "folder": os.getcwd(),
+        "folder": str(folder or Path.cwd()),
         "environment": dict(os.environ),
         "is_terminal": is_terminal,
     }
     return WarmProcess(server, server.ask(json.dumps(call).encode(), [stdin, stdout, stderr]))
+
+
+def run(
+    module: str, *arguments: str, folder: Path | None = None, stdin: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m module` to its end, as `subprocess.run` does with captured output."""
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+        open(os.devnull) as nothing,
+    ):
+        process = start(
+            module,
+            *arguments,
+            stdin=nothing.fileno() if stdin is None else stdin,
+            stdout=output.fileno(),
+            stderr=errors.fileno(),
+            folder=folder,
+        )
+        code = process.wait()
+        for file in (output, errors):
+            file.seek(0)
+        said, complained = output.read().decode(), errors.read().decode()
+    return subprocess.CompletedProcess([module, *arguments], code, said, complained)
 
 
 def close() -> None:
@@ -176,7 +208,6 @@ def _serve(line: socket.socket) -> _Call | None:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for descriptor in (ended, tell):
                     os.close(descriptor)
-                line.close()
                 return _Call(json.loads(data), descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -206,12 +237,13 @@ def _become(call: _Call) -> None:
 
 
 def _main() -> None:
-    line = socket.socket(fileno=int(sys.argv[1]))
-    for name in PRELOADED:
-        importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
-    if (call := _serve(line)) is not None:
+    with socket.socket(fileno=int(sys.argv[1])) as line:
+        for name in PRELOADED:
+            importlib.import_module(name)
+        gc.collect()
+        gc.freeze()
+        call = _serve(line)
+    if call is not None:
         _become(call)
 
 
