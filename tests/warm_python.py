@@ -189,7 +189,7 @@ def _serve(line: socket.socket) -> _Call | None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     running: set[int] = set()
     while True:
-        ready = select.select([line, ended], [], [])[0]
+        ready = select.select([line.fileno(), ended], [], [])[0]
         if ended in ready:
             os.read(ended, 4096)
             for pid in list(running):
@@ -198,7 +198,7 @@ def _serve(line: socket.socket) -> _Call | None:
                     running.discard(pid)
                     code = os.waitstatus_to_exitcode(status)
                     line.send(json.dumps({"pid": pid, "code": code}).encode())
-        if line in ready:
+        if line.fileno() in ready:
             data, descriptors, _, _ = socket.recv_fds(line, _LONGEST, 3)
             if not data:
                 return None
