@@ -21,13 +21,6 @@ from tests import kinds, warm_python
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_REQUIRE_SERVICES"}
-HOME_FOLDERS = {
-    "XDG_CONFIG_HOME": ".config",
-    "XDG_DATA_HOME": ".local/share",
-    "XDG_STATE_HOME": ".local/state",
-    "XDG_CACHE_HOME": ".cache",
-    "XDG_RUNTIME_DIR": "run",
-}
 FOREIGN_PREFIXES = ("MLTD_", "XDG_", "SLURM_", "ANTHROPIC_")
 
 # The same examples everywhere, and no deadline: a busy machine is not a bug.
@@ -99,6 +92,15 @@ def pytest_pycollect_makemodule(
 
 class NetworkTouchedError(RuntimeError):
     """A test tried to leave this machine; not an OSError, so that no handler hides it."""
+
+
+HOME_FOLDERS = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_RUNTIME_DIR": "run",
+}
 
 
 class Homes:

@@ -93,6 +93,24 @@ async def test_a_pane_that_cannot_be_drawn_is_blank_and_told(
 
 
 @piloted
+async def test_news_that_comes_while_the_app_closes_breaks_nothing(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(log) as stage:
+        app = stage.app
+        status = app.book.current.status
+        assert status is not None
+        close = app._close_messages
+
+        async def close_after_news() -> None:
+            app.on_mltd_app_heard(MltdApp.Heard(StatusChanged(status)))
+            await close()
+
+        monkeypatch.setattr(app, "_close_messages", close_after_news)
+    assert app._exception is None
+
+
+@piloted
 async def test_a_pane_that_cannot_be_drawn_is_told_of_a_few_times_only(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,21 +231,3 @@ async def test_lines_written_while_the_engine_was_down_are_shown(log: Path) -> N
         larger = status.files[0]._replace(size=status.files[0].size + 18)
         await stage.hear(StatusChanged(status._replace(files=(larger,))))
         await stage.shows("written meanwhile")
-
-
-@piloted
-async def test_news_that_comes_while_the_app_closes_breaks_nothing(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with served(log) as stage:
-        app = stage.app
-        status = app.book.current.status
-        assert status is not None
-        close = app._close_messages
-
-        async def close_after_news() -> None:
-            app.on_mltd_app_heard(MltdApp.Heard(StatusChanged(status)))
-            await close()
-
-        monkeypatch.setattr(app, "_close_messages", close_after_news)
-    assert app._exception is None

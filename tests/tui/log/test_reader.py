@@ -71,7 +71,7 @@ def test_a_dead_file_server_blocks_nobody(tmp_path: Path) -> None:
 
     class DeadLog(OpenLog):
         def __init__(self, path: str) -> None:
-            answers.wait(2 * PATIENCE)
+            answers.wait(30)
             has_answered.set()
             super().__init__(path)
 
