@@ -57,8 +57,9 @@ class OutsideRoot(NotAFile):
 def open_artifact(path: Path, root: Roots, flags: int = 0) -> int:
     """Open a regular file for reading, without waiting, and check where it really is.
 
-    The caller closes the descriptor. `flags` are for `os.open`, beside the usual ones. Raises `OSError`, of which `OutsideRoot` and `NotAFile` have a
-    readable `strerror`, and `ValueError` for a path with a NUL character.
+    The caller closes the descriptor. `flags` are for `os.open`, beside the usual ones. Raises
+    `OSError`, of which `OutsideRoot` and `NotAFile` have a readable `strerror`, and `ValueError`
+    for a path with a NUL character.
     """
     # A device or a pipe is refused before it is touched: opening some of them has effects.
     _require_regular(os.stat(path))

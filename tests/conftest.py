@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import itertools
 import os
 import shutil
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import kinds
+from tests import kinds, warm_python
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_REQUIRE_SERVICES", "MLTD_ROTATIONS"}
@@ -58,6 +59,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kinds.mark(items)
 
 
+def pytest_sessionfinish() -> None:
+    """End the process from which those of tests are forked."""
+    warm_python.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without the garbage collector: it would go through all that is there, and find none.
+
+    Each worker collects all tests, and a fifth of that time is the collector's.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from going through thousands of tests and modules again."""
     gc.collect()
@@ -75,26 +94,66 @@ class NetworkTouchedError(RuntimeError):
     """A test tried to leave this machine; not an OSError, so that no handler hides it."""
 
 
+HOME_FOLDERS = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_RUNTIME_DIR": "run",
+}
+
+
+class Homes:
+    """Empty homes, one after the other.
+
+    They are numbered here and used again while they are empty: `mktemp` reads the names of all
+    folders to find a free number, and both take longer than most tests do.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = (folder / str(number) for number in itertools.count())
+        self._last: Path | None = None
+        self._before: list[object] = []
+
+    def take(self) -> Path:
+        """Return a home in which there is no file, nor anything that a test has changed."""
+        if self._last is None or self._look(self._last) != self._before:
+            self._last = next(self._paths)
+            for folder in HOME_FOLDERS.values():
+                os.makedirs(self._last / folder, mode=0o700)
+            self._before = self._look(self._last)
+        return self._last
+
+    def _look(self, home: Path) -> list[object]:
+        try:
+            return [
+                (sorted(os.listdir(path)), os.stat(path).st_mode)
+                for path in (
+                    f"{home}/{folder}" for folder in ("", ".local", *HOME_FOLDERS.values())
+                )
+            ]
+        except OSError:
+            return []
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
+    """Make homes for all tests of this process."""
+    return Homes(tmp_path_factory.mktemp("homes"))
+
+
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the test an empty home, beside its `tmp_path` so that this stays empty."""
-    for name in os.environ:
-        if name.startswith(FOREIGN_PREFIXES) and name not in KEPT_SETTINGS:
-            monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    for kind, folder in {
-        "CONFIG": ".config",
-        "DATA": ".local/share",
-        "STATE": ".local/state",
-        "CACHE": ".cache",
-        "RUNTIME": "run",
-    }.items():
-        suffix = "DIR" if kind == "RUNTIME" else "HOME"
-        path = home / folder
-        path.mkdir(parents=True, mode=0o700)
-        monkeypatch.setenv(f"XDG_{kind}_{suffix}", str(path))
-    return home
+def own_home(homes: Homes) -> Iterator[Path]:
+    """Give the test an empty home, outside its `tmp_path` so that this stays empty."""
+    home = homes.take()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith(FOREIGN_PREFIXES) and name not in KEPT_SETTINGS:
+                patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        for variable, folder in HOME_FOLDERS.items():
+            patch.setenv(variable, f"{home}/{folder}")
+        yield home
 
 
 def is_this_machine(host: object) -> bool:
@@ -108,9 +167,16 @@ def is_this_machine(host: object) -> bool:
         return False
 
 
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
     """Let sockets reach this machine alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        guard_sockets(patch)
+        yield
+
+
+def guard_sockets(patch: pytest.MonkeyPatch) -> None:
+    """Make sockets and lookups refuse every host but this one."""
 
     def refuse(what: str) -> None:
         raise NetworkTouchedError(f"a test tried to reach {what}")
@@ -125,7 +191,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
                 refuse(f"{address[0]} port {address[1]}")
             return original(self, *args)
 
-        monkeypatch.setattr(socket.socket, name, guarded)
+        patch.setattr(socket.socket, name, guarded)
 
     guard_method("connect", lambda args: args[0])
     guard_method("connect_ex", lambda args: args[0])
@@ -140,7 +206,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
                 refuse(f"{host!r}")
             return original(host, *args, **options)
 
-        monkeypatch.setattr(socket, name, guarded)
+        patch.setattr(socket, name, guarded)
 
     for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
         guard_lookup(name)

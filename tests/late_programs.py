@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-PATIENCE = 60.0
+from tests.waiting import wait_until
 
 
 def await_beginning(monkeypatch: pytest.MonkeyPatch, sign: Path) -> None:
@@ -17,10 +16,8 @@ def await_beginning(monkeypatch: pytest.MonkeyPatch, sign: Path) -> None:
     communicate = subprocess.Popen.communicate
 
     def patient(self: subprocess.Popen[Any], given: Any = None, timeout: Any = None) -> Any:
-        deadline = time.monotonic() + PATIENCE
-        while not sign.exists() or not sign.stat().st_size:
-            assert time.monotonic() < deadline, "the program never began"
-            time.sleep(0.005)  # a shell does not say when it has written
+        # A shell does not say when it has written.
+        wait_until(lambda: sign.exists() and sign.stat().st_size, "the program never began")
         return communicate(self, given, timeout)
 
     monkeypatch.setattr(subprocess.Popen, "communicate", patient)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import NetworkTouchedError, RequireService
+from tests.conftest import Homes, NetworkTouchedError, RequireService
 
 # 192.0.2.0/24 is reserved for documentation: nobody answers there, even without the guard.
 FAR_AWAY = ("192.0.2.1", 9)
@@ -57,6 +57,27 @@ def test_home_is_empty_and_outside_tmp_path(own_home: Path, tmp_path: Path) -> N
     assert Path(os.environ["XDG_STATE_HOME"]).is_relative_to(own_home)
     assert not any(tmp_path.iterdir())
     assert not any(path.is_file() for path in own_home.rglob("*"))
+
+
+@pytest.mark.parametrize("change", ["file", "folder", "mode", "removal"])
+def test_a_home_that_a_test_has_changed_is_given_to_no_other(tmp_path: Path, change: str) -> None:
+    homes = Homes(tmp_path)
+    home = homes.take()
+    assert homes.take() == home
+    match change:
+        case "file":
+            (home / ".local" / "state" / "recent").touch()
+        case "folder":
+            (home / "runs").mkdir()
+        case "mode":
+            (home / ".cache").chmod(0o500)
+        case "removal":
+            (home / "run").rmdir()
+    other = homes.take()
+    assert other != home
+    assert sorted(other.iterdir()) == [
+        other / name for name in (".cache", ".config", ".local", "run")
+    ]
 
 
 def test_a_missing_program_skips_or_fails(

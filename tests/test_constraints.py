@@ -46,7 +46,7 @@ def test_the_demo_waits_neither_for_torch_nor_for_the_tools_of_the_tests() -> No
 
 def test_what_is_needed_through_an_extra_of_another_package_is_selected() -> None:
     assert "fsspec" in PINS["aiohttp"].via
-    assert "aiohttp" in {pin.name for pin in constraints.selected(PINS, ["dev"])}
+    assert "aiohttp" in {pin.name for pin in constraints.selected(PINS, ["trainers"])}
 
 
 @pytest.mark.parametrize(

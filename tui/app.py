@@ -253,6 +253,11 @@ class MltdApp(InspectingApp):
     def on_mltd_app_heard(self, event: Heard) -> None:
         """Tell everybody who shows it."""
         news = event.news
+        if not self.is_running:
+            # The panes are being removed; only the session still has to learn of it.
+            self.book.learn(news)
+            self.hear_of_triage(news)
+            return
         self._main.hear(news)
         self.hear_of_runs(news)
         self.hear_of_triage(news)

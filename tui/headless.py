@@ -284,7 +284,6 @@ def withdrawn_alarms(before: Iterable[Finding], now: Iterable[Finding]) -> list[
 def export(name: str, *, kind: str, output: str | None, wide: bool, force: bool) -> int:
     """Write the columns of one run as CSV or Parquet."""
     from mltd.runs.export import check_parquet, write_csv, write_parquet
-    from mltd.sessions.report import check_target
 
     from .output_file import write_output
 
@@ -300,6 +299,8 @@ def export(name: str, *, kind: str, output: str | None, wide: bool, force: bool)
         if not is_file:
             raise InputError("Parquet is binary", hint="say where to write it: -o FILE")
     if is_file:
+        from mltd.sessions.report import check_target
+
         check_target(str(output), force)
     every_point = None
     if found:

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple, Self
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 KEY = "sk-ant-test-0123456789abcdefghijklmnop"
 Block = dict[str, Any]
 
@@ -299,7 +301,7 @@ def _handler_for(owner: MessagesServer) -> type[BaseHTTPRequestHandler]:
                     for at in range(0, len(data), piece):
                         self._chunk(data[at : at + piece])
                 case Hold(until):
-                    until.wait(30)
+                    until.wait(2 * PATIENCE)
                 case Forever(data):
                     # Ends by the error of a client that is gone.
                     while not owner.is_client_gone.wait(0.005):

@@ -12,6 +12,7 @@ from mltd.diagnosis.events import (
     Event,
     Text,
 )
+from tests.waiting import PATIENCE
 
 from .consulting import QUICK, SCHEMA, SPECS, Bench, Result, parse
 from .messages_server import (
@@ -29,8 +30,6 @@ from .messages_server import (
 )
 
 LOOK = tool("read_lines", name="run1/train.log", first=1)
-PATIENCE = 25.0
-"""Seconds, for machines that are slow: less than a service is silent in these tests."""
 DELTA = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "so "}}
 OPEN = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
 

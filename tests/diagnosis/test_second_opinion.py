@@ -20,6 +20,7 @@ from mltd.diagnosis.tools import ToolResult
 from mltd.runs.ingest import read_file
 from mltd.runs.run import Run
 from mltd.sessions.masking import Masker
+from tests.waiting import PATIENCE
 
 from .consulting import QUICK
 from .messages_server import MessagesServer, answer, text, texts_of, tool
@@ -149,7 +150,7 @@ def test_cancelling_does_not_wait_for_a_look_that_hangs(
 
     def hang(name: str, arguments: object) -> ToolResult:
         has_begun.set()
-        let_go.wait(30)
+        let_go.wait(2 * PATIENCE)
         return ToolResult("late", False, "late")
 
     monkeypatch.setattr(opinion.box, "call", hang)
@@ -157,7 +158,7 @@ def test_cancelling_does_not_wait_for_a_look_that_hangs(
     async def go() -> bool:
         cancel = asyncio.Event()
         asking = asyncio.create_task(opinion.ask(lambda event: None, cancel))
-        await asyncio.to_thread(has_begun.wait, 20)
+        await asyncio.to_thread(has_begun.wait, PATIENCE)
         cancel.set()
         return (await asking).is_cancelled
 

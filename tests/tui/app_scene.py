@@ -34,6 +34,7 @@ from mltd.tui.preferences import Memory
 from mltd.tui.settings import ScreenSettings
 from mltd.tui.terminal import TRUE_COLOUR, Terminal
 from mltd.tui.widgets.curves_pane import CurvesPane
+from tests.waiting import PATIENCE
 
 P = ParamSpec("P")
 Kind = TypeVar("Kind", bound=Wish)
@@ -41,8 +42,6 @@ NOW = 1_790_000_000.0
 """The only moment there is in these tests."""
 WRITTEN = NOW - 3.0
 """When the logs got their last line."""
-PATIENCE = 60.0
-"""Seconds after which something will not come any more, on the slowest of machines."""
 COLOURFUL = Terminal(colours=TRUE_COLOUR)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import PurePath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.message import Message
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 from mltd.tui import palette
 from mltd.tui.pane import GuardedApp, PaneFailed
 from mltd.tui.theming import stylesheets
+from tests.waiting import PATIENCE
 
 
 class Host(GuardedApp):
@@ -38,3 +42,10 @@ class Host(GuardedApp):
         elif isinstance(message, self._listened):
             self.heard.append(message)
         await super()._on_message(message)
+
+
+async def pause_until(pilot: Pilot[Any], is_true: Callable[[], object]) -> None:
+    """Wait for something that comes by itself."""
+    async with asyncio.timeout(PATIENCE):
+        while not is_true():
+            await pilot.pause(0.01)

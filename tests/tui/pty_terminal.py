@@ -5,17 +5,10 @@ from __future__ import annotations
 import os
 import pty
 import select
-import subprocess
-import sys
 import threading
 
-from .tmux import PATIENCE
-
-_TAKE_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
+from tests import warm_python
+from tests.waiting import PATIENCE
 
 
 class Terminal:
@@ -23,22 +16,20 @@ class Terminal:
 
     def __init__(self, *arguments: str) -> None:
         self._own, theirs = pty.openpty()
-        command = [sys.executable, "-m", "mltd.tui.cli", *arguments]
-        # A session of its own, so that the terminal is its own and Ctrl+C on it is a signal.
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _TAKE_TERMINAL, *command],
+        output, written = os.pipe()
+        self._process = warm_python.start(
+            "mltd.tui.cli",
+            *arguments,
             stdin=theirs,
-            stdout=subprocess.PIPE,
+            stdout=written,
             stderr=theirs,
-            start_new_session=True,
+            is_terminal=True,
         )
         os.close(theirs)
+        os.close(written)
         self.seen = ""
         self._out: list[bytes] = []
-        assert self._process.stdout is not None
-        self._reader = threading.Thread(
-            target=lambda out: self._out.append(out.read()), args=(self._process.stdout,)
-        )
+        self._reader = threading.Thread(target=self._read_output, args=(output,))
         self._reader.start()
 
     def wait_for(self, words: str) -> None:
@@ -53,12 +44,14 @@ class Terminal:
         """Exit code and output, once it has ended."""
         while self._read():
             pass
-        code = self._process.wait(60)
-        self._reader.join(60)
+        code = self._process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
         os.close(self._own)
-        assert self._process.stdout is not None
-        self._process.stdout.close()
         return code, b"".join(self._out).decode()
+
+    def _read_output(self, descriptor: int) -> None:
+        with open(descriptor, "rb") as output:
+            self._out.append(output.read())
 
     def _read(self) -> str:
         if not select.select([self._own], [], [], PATIENCE)[0]:

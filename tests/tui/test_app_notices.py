@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mltd.analyzers.core.finding import Severity
+from mltd.tui.app import MltdApp
 from mltd.tui.engine.protocol import Diagnosed, Open, StatusChanged, Trouble
 from mltd.tui.logfile import log_path
 from mltd.tui.settings import ScreenSettings
@@ -93,13 +94,33 @@ async def test_a_pane_that_cannot_be_drawn_is_blank_and_told(
 
 
 @piloted
+async def test_news_that_comes_while_the_app_closes_breaks_nothing(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(log) as stage:
+        app = stage.app
+        status = app.book.current.status
+        assert status is not None
+        close = app._close_messages
+
+        async def close_after_news() -> None:
+            app.on_mltd_app_heard(MltdApp.Heard(StatusChanged(status)))
+            await close()
+
+        monkeypatch.setattr(app, "_close_messages", close_after_news)
+    assert app._exception is None
+
+
+@piloted
 async def test_a_pane_that_cannot_be_drawn_is_told_of_a_few_times_only(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with served(log) as stage:
         monkeypatch.setattr("mltd.tui.widgets.curves_pane.CurvesPane.render_line", broken)
         await stage.press("2")
+        await stage.until(lambda: stage.notices)
         for _ in range(10):
+            stage.app.refresh(layout=True)
             await stage.pilot.pause()
         assert 1 <= len(stage.notices) <= 3
 
@@ -210,9 +231,7 @@ async def test_lines_written_while_the_engine_was_down_are_shown(log: Path) -> N
         assert status is not None
         larger = status.files[0]._replace(size=status.files[0].size + 18)
         await stage.hear(StatusChanged(status._replace(files=(larger,))))
-        for _ in range(20):
-            await stage.pilot.pause(0.02)
-        assert "written meanwhile" in stage.text
+        await stage.shows("written meanwhile")
 
 
 # -- where notices are shown ---------------------------------------------------------------------

@@ -13,6 +13,7 @@ import pytest
 from mltd.tui.bridge import Bridge
 from mltd.tui.engine.curve_protocol import CurveRequest, Curves
 from mltd.tui.engine.protocol import Diagnosed, Grew, News, Open, RunsFound, StatusChanged
+from tests.waiting import PATIENCE
 
 
 class Ear:
@@ -35,7 +36,7 @@ class Ear:
         self._changed.set()
 
     async def until(self, is_reached: Callable[[], object]) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not is_reached():
                 self._changed.clear()
                 await self._changed.wait()
@@ -173,7 +174,7 @@ async def _wait_readable(descriptor: int) -> bool:
     """A process descriptor becomes readable when its process has ended."""
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(descriptor, ended.set)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await ended.wait()
     asyncio.get_running_loop().remove_reader(descriptor)
     return True
@@ -200,13 +201,13 @@ async def scene():
         if not wanted:
             done.set()
     task = asyncio.create_task(bridge.listen(hear, print))
-    await asyncio.wait_for(done.wait(), 60)
+    await done.wait()
     bridge.close()
     await task
 asyncio.run(scene())
 print([name for name in ("numpy", "pandas", "torch", "anthropic") if name in sys.modules])
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout == "[]\n"

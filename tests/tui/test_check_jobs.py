@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +14,10 @@ from mltd.analyzers.diagnosis import diagnose
 from mltd.runs.run import Run
 from mltd.runs.schedulers.job import Job, JobState
 from mltd.tui.plain_text import render_run
+from tests import warm_python
 from tests.runs.schedulers.conftest import slurm
 from tests.runs.schedulers.real_slurm import RealSlurm, real_slurm
+from tests.waiting import wait_until
 
 __all__ = ["real_slurm", "slurm"]
 
@@ -57,20 +56,13 @@ def ids(real_slurm: RealSlurm) -> Ids:
     # Limits are whole minutes; an operator may set an earlier end, which spares the test a minute.
     real_slurm.call("scontrol", "update", f"jobid={found['timeout']}", "endtime=now+1")
     written = real_slurm.jobs_folder / f"slurm-{found['cancelled']}.out"
-    _await(lambda: written.exists() and "step 40/" in written.read_text())
+    wait_until(lambda: written.exists() and "step 40/" in written.read_text())
     real_slurm.call("scancel", found["cancelled"])
     real_slurm.wait_for(found["cancelled"], "CANCELLED")
     for name in ("trained", "quiet", "failed", "killed", "array"):
         real_slurm.wait_for(found[name], "COMPLETED", "FAILED")
     real_slurm.wait_for(found["timeout"], "TIMEOUT")
     return found
-
-
-def _await(is_there: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_there():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)  # shells do not say when they have written
 
 
 def check(slurm: RealSlurm, *names: str) -> tuple[list[Document], int]:
@@ -80,10 +72,7 @@ def check(slurm: RealSlurm, *names: str) -> tuple[list[Document], int]:
 
 
 def call(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mltd.tui.cli", *arguments],
-        cwd=folder, env=os.environ, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return warm_python.run("mltd.tui.cli", *arguments, folder=folder)
 
 
 def alarms(document: Document) -> dict[str, Document]:

@@ -13,7 +13,7 @@ from mltd.tui.findings.blocks import Block
 from mltd.tui.widgets import diagnosis_pane
 from mltd.tui.widgets.diagnosis_pane import DiagnosisPane
 
-from .hosting import Host
+from .hosting import Host, pause_until
 from .opinions import DONE, EVENTS, LR, PAGE, consulted
 from .test_diagnosis_pane import SMALL, line, play, text, view
 from .test_diagnosis_talk import answered, asked
@@ -87,11 +87,7 @@ def test_what_came_between_two_pictures_is_in_the_next(monkeypatch: pytest.Monke
         for word in ("one", "two", "three"):
             talk.take((Text(f"{word} "),))
             pane.update_talk()
-        for _ in range(200):
-            if "one two three" in text(pane):
-                break
-            await pilot.pause(0.01)
-        assert "one two three" in text(pane)
+        await pause_until(pilot, lambda: "one two three" in text(pane))
 
     play(flow, talk)
 
@@ -177,11 +173,7 @@ def test_time_ticks_while_it_is_asked_and_rests_afterwards() -> None:
     async def flow(pane: DiagnosisPane, app: Host, pilot: Pilot[None]) -> None:
         assert line(pane, "budget").startswith("claude-sonnet-5-5 · 0 s")
         clock[0] = 65.0
-        for _ in range(400):
-            if "1 min 5 s" in line(pane, "budget"):
-                break
-            await pilot.pause(0.01)
-        assert "1 min 5 s" in line(pane, "budget")
+        await pause_until(pilot, lambda: "1 min 5 s" in line(pane, "budget"))
         assert pane._ticking is not None
         talk.end(consulted())
         pane.update_talk()

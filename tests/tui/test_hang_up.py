@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RequireService
-from tests.tui.tmux import PATIENCE, TmuxSession
+from tests.tui.tmux import TmuxSession
+from tests.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("command", ["log", "demo"])

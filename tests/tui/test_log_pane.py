@@ -21,6 +21,7 @@ from mltd.tui.widgets.log_pane import LogPane
 from mltd.tui.widgets.log_search_bar import LogSearchBar
 from tests.blow_up import no_blow_up
 from tests.tui.hosting import Host
+from tests.waiting import PATIENCE
 
 P = ParamSpec("P")
 
@@ -43,7 +44,7 @@ class Bench:
         self.press = pilot.press
 
     async def until(self, is_true: Callable[[], object], what: str = "it happens") -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not is_true():  # noqa: ASYNC110 - whatever the pane does next may be it
                 await asyncio.sleep(0.005)
         await self.pilot.pause()

@@ -137,10 +137,10 @@ def is_same(compare: Compare, size: tuple[int, int], walk: Walk, *names: Path, *
 
 async def settled(stage: Stage) -> None:
     """Wait until the picture stays the same."""
-    seen, before = 0, ""
+    seen, before = 0, None
     while seen < 3:
         await stage.pilot.pause(0.01)
-        now = stage.app.export_screenshot()
+        now = stage.app.screen._compositor.render_strips()
         seen, before = (seen + 1, now) if now == before else (0, now)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
+from tests.waiting import PATIENCE, wait_until
+
 PROGRAM = str(Path(sys.executable).with_name("mltd-tui"))
-PATIENCE = 40.0
-"""Seconds after which something will not come any more, on the slowest of machines."""
 
 
 class TmuxSession:
@@ -70,33 +71,37 @@ class TmuxSession:
 
     def wait_for(self, *texts: str) -> str:
         """Wait until all of these are on screen together; the screen."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            screen = self.screen
-            if all(text in screen for text in texts):
-                return screen
-            # tmux cannot be asked to tell when a text appears.
-            time.sleep(0.05)
-        raise AssertionError(f"{texts} never came on screen:\n{self.screen}")
+        return self._wait_screen(
+            lambda screen: all(text in screen for text in texts), f"{texts} never came on screen"
+        )
+
+    def wait_match(self, pattern: str) -> re.Match[str]:
+        """Wait until a regular expression matches somewhere on screen; the match."""
+        screen = self._wait_screen(
+            lambda screen: re.search(pattern, screen) is not None,
+            f"nothing like {pattern!r} came on screen",
+        )
+        found = re.search(pattern, screen)
+        assert found is not None
+        return found
 
     def wait_gone(self, text: str) -> str:
         """Wait until this is no longer on screen."""
+        return self._wait_screen(lambda screen: text not in screen, f"{text!r} stayed on screen")
+
+    def _wait_screen(self, is_good: Callable[[str], bool], complaint: str) -> str:
         deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            screen = self.screen
-            if text not in screen:
-                return screen
-            time.sleep(0.05)
-        raise AssertionError(f"{text!r} stayed on screen:\n{self.screen}")
+        while not is_good(screen := self.screen):
+            assert time.monotonic() < deadline, f"{complaint}:\n{screen}"
+            # tmux cannot be asked to tell when a text appears; each look is a process.
+            time.sleep(0.1)
+        return screen
 
     def wait_end(self) -> int:
         """Wait until the program has ended; its exit code."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if self.status_file.exists() and (code := self.status_file.read_text().strip()):
-                return int(code)
-            time.sleep(0.05)
-        raise AssertionError(f"it did not end:\n{self.screen}")
+        status = self.status_file
+        wait_until(lambda: status.exists() and status.read_text().strip(), "it did not end", 0.05)
+        return int(status.read_text())
 
     @property
     def is_alternate(self) -> bool:

@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from ..escaping import printable
 from ..forms.field import neutral
+from ..widgets.steady_input import SteadyInput
 
 
 class Answers(Widget, can_focus=True):
@@ -89,7 +90,7 @@ class ConfirmScreen(ModalScreen[bool]):
             if self._what:
                 yield Static(Content(neutral(self._what)), id="confirm-what")
             if self._word:
-                yield Input(placeholder=f"type {printable(self._word)}", id="confirm-word")
+                yield SteadyInput(placeholder=f"type {printable(self._word)}", id="confirm-word")
                 yield Static(self._word_keys(), id="confirm-answers")
             else:
                 yield Answers(*self._labels, is_yes=not self._is_destructive)

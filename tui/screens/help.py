@@ -18,6 +18,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 
 from ..keymap import bindings_of, remapped
+from ..widgets.steady_input import SteadyInput
 
 Group = tuple[str, Sequence[Binding]]
 Entry = tuple[str, str]
@@ -73,7 +74,7 @@ class HelpScreen(ModalScreen[None]):
         with Vertical(id="help", classes="dialog") as box:
             box.border_title = "Keys"
             box.border_subtitle = "/ filter   esc close"
-            yield Input(placeholder="part of a key or of what it does", id="help-filter")
+            yield SteadyInput(placeholder="part of a key or of what it does", id="help-filter")
             with VerticalScroll():
                 yield Static(id="help-table")
 

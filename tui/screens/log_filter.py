@@ -17,6 +17,8 @@ from textual.widgets import Input, Static
 from mltd.runs.sources.line_level import ERROR, WARNING
 from mltd.runs.sources.line_scan import Conditions, PatternError, compile_pattern
 
+from ..widgets.steady_input import SteadyInput
+
 LEVELS = (("", "all"), (WARNING, "warnings"), (ERROR, "errors"))
 
 
@@ -60,10 +62,10 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
             dialog.border_title = Content("Filter the log")
             with Horizontal(classes="row"):
                 yield Static("show only", classes="name")
-                yield Input(now.show, id="log-filter-show", placeholder="regular expression")
+                yield SteadyInput(now.show, id="log-filter-show", placeholder="regular expression")
             with Horizontal(classes="row"):
                 yield Static("hide", classes="name")
-                yield Input(now.hide, id="log-filter-hide", placeholder="regular expression")
+                yield SteadyInput(now.hide, id="log-filter-hide", placeholder="regular expression")
             with Horizontal(classes="row"):
                 yield Static("level", classes="name")
                 choice = LevelChoice(id="log-filter-level")
@@ -72,7 +74,7 @@ class LogFilterScreen(ModalScreen[Conditions | None]):
             with Horizontal(classes="row"):
                 yield Static("rank", classes="name")
                 rank = str(now.rank) if now.rank >= 0 else ""
-                yield Input(rank, id="log-filter-rank", placeholder="any")
+                yield SteadyInput(rank, id="log-filter-rank", placeholder="any")
             yield Static("", id="log-filter-problem", markup=False)
             keys = "tab next   enter apply   ctrl+r show all   esc cancel"
             yield Static(Content(keys), id="log-filter-keys")

@@ -22,6 +22,7 @@ from ..run_list import Heading
 from ..widgets.key_line import KeyLine
 from ..widgets.notice_bar import NoticeBar
 from ..widgets.session_table import SessionRow, SessionTable, arrange
+from ..widgets.steady_input import SteadyInput
 from .confirm import ConfirmScreen
 
 _AGES_EVERY = 10.0
@@ -92,7 +93,7 @@ class SessionListScreen(Screen[str | None]):
         """A search, the sessions, more about one of them, the keys."""
         with Vertical(id="sessions", classes="pane") as pane:
             pane.border_title = Content("sessions")
-            yield Input(
+            yield SteadyInput(
                 placeholder="title, run, hypothesis or id",
                 select_on_focus=False,
                 id="sessions-search",
@@ -105,7 +106,6 @@ class SessionListScreen(Screen[str | None]):
     def on_mount(self) -> None:
         """Show what is known, and begin at the session that is open."""
         self._field.display = False
-        self._field.cursor_blink = False
         self._arrange(from_top=True)
         self.table.point_at(self._current)
         self.set_interval(_AGES_EVERY, self.table.refresh)

@@ -19,6 +19,7 @@ from textual.widgets import Input, TextArea
 
 from ..escaping import printable
 from ..forms.field import Field, Kind, neutral
+from .steady_input import SteadyInput
 
 LONGEST_PASTE = 20_000
 """Characters; more than that is a log, and belongs into a file that one refers to."""
@@ -67,7 +68,7 @@ def pasted(field: Widget, event: Paste) -> str:
     return ""
 
 
-class LineField(Input):
+class LineField(SteadyInput):
     """An answer of one line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -81,7 +82,6 @@ class LineField(Input):
             suggester = SuggestFromList(field.suggestions, case_sensitive=False)
         super().__init__(field.first_value, suggester=suggester, select_on_focus=False)
         self.field = field
-        self.cursor_blink = False
 
     @property
     def answer(self) -> str:

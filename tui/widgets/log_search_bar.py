@@ -15,6 +15,8 @@ from textual.widgets import Input, Static
 
 from mltd.runs.sources.line_scan import PatternError, compile_pattern
 
+from .steady_input import SteadyInput
+
 SEARCH = "/"
 LINE = ":"
 
@@ -42,7 +44,7 @@ class LogSearchBar(Horizontal):
     def compose(self) -> ComposeResult:
         """What is asked for, the text, and what is wrong with it."""
         yield Static(SEARCH, id="log-bar-kind", markup=False)
-        yield Input(compact=True, select_on_focus=False, id="log-bar-text")
+        yield SteadyInput(compact=True, select_on_focus=False, id="log-bar-text")
         yield Static("", id="log-bar-problem", markup=False)
 
     def open(self, kind: str, text: str = "") -> None:

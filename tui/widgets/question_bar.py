@@ -12,11 +12,13 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from .steady_input import SteadyInput
+
 MOST_CHARACTERS = 4_000
 PLACEHOLDER = "a asks on about this answer; c begins anew"
 
 
-class QuestionInput(Input):
+class QuestionInput(SteadyInput):
     """A line into which several may be pasted."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,9 +10,7 @@ from pathlib import Path
 
 from mltd.runs.remote.host_link import HostLink
 from mltd.runs.remote.problems import LinkError
-
-PATIENCE = 60.0
-"""Seconds after which a test gives up; a busy machine is slow."""
+from tests.waiting import PATIENCE
 
 
 class NearConnection:
@@ -44,12 +42,13 @@ class NearConnection:
 
 
 class StandingClock:
-    """Time passes when a test says so."""
+    """Time passes when a test says so, and only while the link waits for it."""
 
     def __init__(self) -> None:
         self._now = 1000.0
         self._wall = 1_700_000_000.0
         self._waits = 0
+        self._due = 0.0
 
     def now(self) -> float:
         return self._now
@@ -60,13 +59,17 @@ class StandingClock:
     def wait(self, condition: threading.Condition, seconds: float | None) -> None:
         self._waits += 1
         condition.wait(0.002)
+        # Here and not in the thread of the test: no time passes while the link works.
+        due, self._due = self._due, 0.0
+        self._now += due
+        self._wall += due
 
     def advance(self, seconds: float) -> None:
         """Let time pass once the link has nothing to do but to wait for it."""
         enough = self._waits + 2
         await_that(lambda: self._waits >= enough)
-        self._now += seconds
-        self._wall += seconds
+        self._due = seconds
+        await_that(lambda: self._due == 0)
 
     def sleep(self, seconds: float) -> None:
         """What a closed laptop does: only the clock on the wall goes on."""

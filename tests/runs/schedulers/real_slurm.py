@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import require_programs
+from tests.waiting import PATIENCE
 
 _PLACES = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sacct")
@@ -90,7 +91,7 @@ class RealSlurm:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == 0, f"{arguments}: {done.stderr or done.stdout}"
@@ -104,19 +105,19 @@ class RealSlurm:
         """What Slurm says itself, past everything that is tested."""
         return self.call("squeue", "--noheader", "--states=all", "-o", "%T", f"--jobs={job_id}")
 
-    def wait_for(self, job_id: str, *states: str, seconds: float = 60) -> None:
+    def wait_for(self, job_id: str, *states: str) -> None:
         """Wait until all that an id stands for is in one of the states."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while (now := self.state(job_id).split()) and not set(now) <= set(states):
             assert time.monotonic() < deadline, f"job {job_id} is {now}, not {states}"
-            time.sleep(0.1)  # Slurm announces a change only to programs that an operator sets up
+            time.sleep(0.2)  # Slurm announces a change only to programs that an operator sets up
 
     @contextlib.contextmanager
     def failed_node(self) -> Iterator[None]:
         """Take the node down, with all that runs on it, and give it back."""
         self.call("scontrol", "update", f"nodename={self.host}", "state=down", "reason=test")
         yield
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while "down" in self.call("sinfo", "--noheader", "-o", "%T"):
             assert time.monotonic() < deadline
             with contextlib.suppress(AssertionError):  # it may have come back by itself meanwhile
@@ -167,11 +168,11 @@ def _ask(folder: Path, *words: str) -> str:
 
 def _await(is_so: Callable[[], bool], daemons: list[subprocess.Popen[bytes]]) -> bool:
     """Ask until it is so; nothing announces that a daemon is ready or a node has registered."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not is_so():
         if time.monotonic() > deadline or any(daemon.poll() is not None for daemon in daemons):
             return False
-        time.sleep(0.05)
+        time.sleep(0.1)
     return True
 
 
@@ -225,7 +226,7 @@ def running_slurm() -> Iterator[RealSlurm]:
 def _end_jobs(slurm: RealSlurm) -> None:
     """Not left to the end of slurmd: it lets running jobs go on."""
     slurm.call("scancel", f"--user={os.geteuid()}")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while slurm.call("squeue", "--noheader") and time.monotonic() < deadline:
         time.sleep(0.1)  # as in `wait_for`
 
@@ -233,10 +234,10 @@ def _end_jobs(slurm: RealSlurm) -> None:
 def _end(daemon: subprocess.Popen[bytes]) -> None:
     daemon.send_signal(signal.SIGTERM)
     try:
-        daemon.wait(60)
+        daemon.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         daemon.kill()
-        daemon.wait(60)
+        daemon.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import os
+from contextlib import redirect_stdout
 from pathlib import Path
 from string import ascii_letters, digits
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mltd.diagnosis.client import access
+from mltd.diagnosis.client import access, sdk_client
 from mltd.tui.doctor.areas import api_key
 from mltd.tui.doctor.line import Line, State
 from mltd.tui.doctor.programs import Answer
@@ -20,6 +24,7 @@ from .scene import only
 
 ADDRESS = "ANTHROPIC_BASE_URL"
 GOOD = "sk-ant-api03-" + "Zq7" * 30
+ASK_DESTINATION = api_key.ask_destination
 
 
 def told(environment: dict[str, str], config: Path = Path("/nonexistent")) -> Line:
@@ -32,6 +37,36 @@ def told(environment: dict[str, str], config: Path = Path("/nonexistent")) -> Li
 def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "is_installed", lambda: True)
     monkeypatch.delenv("MLTD_MODEL", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _asked_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find out the destination in this process: its own one would import the SDK for each test."""
+    monkeypatch.setattr(api_key, "ask_destination", destination_here)
+
+
+def destination_here(around: Surroundings) -> Answer:
+    """Do what the process does, with the environment that it would have."""
+    output, code, errors = io.StringIO(), 0, ""
+    with mock.patch.dict(os.environ, around.environment, clear=True), redirect_stdout(output):
+        try:
+            sdk_client.main()
+        except SystemExit as end:
+            code, errors = 1, str(end.code)
+    return Answer(code, output.getvalue(), errors)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{api_key.NAME: GOOD}, {ADDRESS: "http://[nowhere", api_key.NAME: GOOD}],
+    ids=["good", "bad"],
+)
+def test_a_process_of_its_own_answers_as_this_one_does(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = told(environment)
+    monkeypatch.setattr(api_key, "ask_destination", ASK_DESTINATION)
+    assert told(environment) == here
 
 
 @pytest.fixture

@@ -22,10 +22,9 @@ from mltd.tui.engine.protocol import Diagnosed, News, Open, StatusChanged, Wish
 from mltd.tui.engine.service import Service
 from tests.diagnosis.second_opinions import submission
 from tests.sessions.made_sessions import AT, a_session
+from tests.waiting import PATIENCE
 
 Kind = TypeVar("Kind")
-PATIENCE = 20.0
-"""Seconds after which something will not come any more, on the slowest of machines."""
 MODEL = "claude-sonnet-5-5"
 
 

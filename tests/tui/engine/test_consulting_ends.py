@@ -42,8 +42,9 @@ from tests.diagnosis.messages_server import (
     tool,
 )
 from tests.diagnosis.second_opinions import submission, write_log
+from tests.waiting import PATIENCE
 
-from .consult_scene import PATIENCE, Scene
+from .consult_scene import Scene
 
 DELTA = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "so "}}
 BLOCK = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}

@@ -26,8 +26,9 @@ from tests.diagnosis.messages_server import (
     text,
 )
 from tests.diagnosis.second_opinions import submission
+from tests.waiting import PATIENCE
 
-from .consult_scene import PATIENCE, Scene
+from .consult_scene import Scene
 
 # -- refusals ----------------------------------------------------------------------------------
 

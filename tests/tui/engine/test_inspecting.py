@@ -34,8 +34,9 @@ from mltd.tui.engine.model_protocol import (
 )
 from mltd.tui.engine.protocol import News, Open, RunsFound, Select, StatusChanged
 from mltd.tui.engine.service import Service
-from tests.tui.app_scene import PATIENCE, healthy, write_log
+from tests.tui.app_scene import healthy, write_log
 from tests.tui.model_scene import look_here, make_run
+from tests.waiting import PATIENCE
 
 Kind = TypeVar("Kind")
 

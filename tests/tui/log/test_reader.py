@@ -8,6 +8,7 @@ import pytest
 
 from mltd.tui.log.open_log import OpenLog
 from mltd.tui.log.reader import LogReader
+from tests.waiting import PATIENCE
 
 
 def test_the_end_is_shown_before_its_lines_are_counted(tmp_path: Path) -> None:
@@ -21,7 +22,7 @@ def test_the_end_is_shown_before_its_lines_are_counted(tmp_path: Path) -> None:
         window = await reader.ask(str(path), lambda log: log.at_end(2))
         assert [line.line.data for line in window.lines] == [b"000299998", b"000299999"]
         assert [line.number for line in window.lines] == [None, None]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not window.is_counted:
                 counted.clear()
                 await counted.wait()
@@ -37,21 +38,29 @@ def test_counting_gives_way_to_questions(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b"x" * 99 + b"\n")
 
+    begun, may_end = threading.Semaphore(0), threading.Semaphore(0)
+
     class EndlessLog(OpenLog):
         slices = 0
 
         def work(self) -> bool:
             EndlessLog.slices += 1
+            begun.release()
+            assert may_end.acquire(timeout=PATIENCE)
             return True
 
     async def main() -> None:
         reader = LogReader(EndlessLog)
-        for _ in range(5):
-            before = EndlessLog.slices
-            await reader.ask(str(path), lambda log: log.at_end(1))
-            assert EndlessLog.slices - before <= 2
-            await asyncio.sleep(0.01)
-        assert EndlessLog.slices > 0
+        await reader.ask(str(path), lambda log: log.at_end(1))
+        for slices in range(1, 6):
+            assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE)
+            question = asyncio.ensure_future(reader.ask(str(path), lambda log: log.at_end(1)))
+            await asyncio.sleep(0)
+            # Put while a slice is counted, it is answered before the next one.
+            may_end.release()
+            await question
+            assert EndlessLog.slices <= slices + 1
+        may_end.release()
         reader.close()
 
     asyncio.run(main())

@@ -13,6 +13,7 @@ import pytest
 from mltd.runs.sources.line_scan import Conditions
 from mltd.tui.log import scan_process
 from mltd.tui.log.scanner import LineScanner
+from tests.waiting import PATIENCE
 
 
 class Watched:
@@ -28,7 +29,7 @@ class Watched:
         await self.scanner.start(descriptor, 0, self.path.stat().st_size, near)
 
     async def until(self, is_true: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not is_true():
                 self._news.clear()
                 await self._news.wait()
@@ -117,7 +118,7 @@ def test_a_search_under_way_is_ended(tmp_path: Path) -> None:
         watched = Watched(path, Conditions(find="^(a+)+$"))
         await watched.start()
         process = watched.scanner._process
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await watched.scanner.closed()
         assert process is not None
         return process.returncode
