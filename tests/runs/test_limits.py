@@ -124,7 +124,7 @@ def test_a_failure_that_a_chunk_repeats_is_collected_some_hundred_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     collected: list[int] = []
-    collect = collector.collect
+    collect = collector.collect  # type: ignore[attr-defined]
 
     def counted(lines: Sequence[str], index: int, *, final: bool) -> object:
         collected.append(index)
@@ -226,7 +226,7 @@ def test_the_settings_are_asked_once_for_all_columns_of_a_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[object] = []
-    current = axis_names.current
+    current = axis_names.current  # type: ignore[attr-defined]
 
     def counted() -> object:
         asked.append(current())

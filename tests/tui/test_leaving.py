@@ -16,7 +16,8 @@ import pytest
 from tests.conftest import RequireService
 from tests.runs.remote.conftest import Configure, configure, sshd  # noqa: F401 - fixtures
 from tests.tui.test_hang_up import family
-from tests.tui.tmux import PATIENCE, PROGRAM, TmuxSession
+from tests.tui.tmux import PROGRAM, TmuxSession
+from tests.waiting import PATIENCE
 
 LINES = "".join(f"step {n} loss {1 / (n + 1):.4f}\n" for n in range(20))
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
