@@ -2,6 +2,7 @@
 
 MltdError                 anything we explain instead of crashing
 ├── InputError            a path, job or stream that cannot be used (exit code 2)
+│   └── LeadsOutError     a found file that is left out of its run (no reason for an exit code)
 ├── FormatError           a file whose content contradicts its format
 └── SettingsError         the user's own configuration file is at fault
 """
@@ -24,6 +25,10 @@ class MltdError(Exception):
 
 class InputError(MltdError):
     """A path, job or stream that cannot be used."""
+
+
+class LeadsOutError(InputError):
+    """A file that was found in a run's folder leads out of it: the run is used without it."""
 
 
 class FormatError(MltdError):

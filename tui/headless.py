@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from mltd.runs.discovery import RunFile, RunFiles, discover, explore, split_settings
-from mltd.runs.errors import InputError, MltdError
+from mltd.runs.errors import InputError, LeadsOutError, MltdError
 from mltd.runs.ingest import Loaded, bring_here, load, read_stream
 from mltd.runs.run import Run
 from mltd.runs.schedulers.attaching import attach, refused_runs
@@ -110,7 +110,8 @@ class Judging:
                 continue
             for problem in loaded.problems:
                 complain(problem)
-                self.status = UNUSABLE
+                if not isinstance(problem, LeadsOutError):
+                    self.status = UNUSABLE
             start = time.perf_counter()
             diagnosis = diagnose(loaded.run, siblings)
             seconds += time.perf_counter() - start

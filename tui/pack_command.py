@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         where = "this is a pack"
     _tell(where, pack)
-    return UNUSABLE if gathered.material.problems else 0
+    return UNUSABLE if gathered.has_unusable else 0
 
 
 def _tell(where: str, pack: EvidencePack) -> None:

@@ -11,7 +11,7 @@ from mltd.analyzers.diagnosis import diagnose
 from mltd.diagnosis.artifacts import ArtifactBook
 from mltd.diagnosis.pack import PackMaterial
 from mltd.runs.discovery import RunFiles
-from mltd.runs.errors import InputError, MltdError
+from mltd.runs.errors import InputError, LeadsOutError, MltdError
 from mltd.runs.ingest import load, read_stream
 from mltd.runs.run import Run
 from mltd.sessions.masking import Masker
@@ -30,6 +30,8 @@ class Gathered(NamedTuple):
     masker: Masker
     paths: tuple[str, ...]
     """Files of the runs: nothing may be written over them."""
+    has_unusable: bool
+    """Something that was named could not be used."""
 
 
 def gather_material(names: Sequence[str], *, redact: bool, sources: Sequence[str] = ()) -> Gathered:
@@ -55,7 +57,8 @@ def gather_material(names: Sequence[str], *, redact: bool, sources: Sequence[str
         states={key: state_of(run) for key, run in runs.items()},
         problems=tuple(problem.message for problem in problems),
     )
-    return Gathered(material, masker, tuple(paths))
+    has_unusable = any(not isinstance(problem, LeadsOutError) for problem in problems)
+    return Gathered(material, masker, tuple(paths), has_unusable)
 
 
 def _loaded(

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, LeadsOutError
 from ..open_artifact import (
     ANYWHERE,
     OUTSIDE_HINT,
@@ -111,7 +111,7 @@ def open_input(path: str | os.PathLike[str], root: Roots = ANYWHERE) -> int:
 def refusal(name: str, error: NotAFile, hint: str = "") -> InputError:
     """Why a file is not read, with its name as it may be shown."""
     if isinstance(error, OutsideRoot):
-        return InputError(f"{name} {error.words}", hint=OUTSIDE_HINT)
+        return LeadsOutError(f"{name} {error.words}", hint=OUTSIDE_HINT)
     ending = ", not a regular file" if error.kind else ""
     return InputError(f"{name} {error.words}{ending}", hint=hint)
 

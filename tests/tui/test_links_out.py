@@ -101,7 +101,7 @@ COMMANDS = [
 def test_settings_that_link_out_are_named_and_not_shown(
     one_link: Path, command: list[str], name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    main([*command, str(one_link / name)])
+    assert main([*command, str(one_link / name)]) == 0
     said = capfd.readouterr()
     assert said.out
     assert_nothing_shown(said.out + said.err)
