@@ -53,6 +53,7 @@ lint: $(INSTALLED)  ## Check style, types and the direction of imports
 	$(BIN)/mypy -p benchmarks.faults
 	$(BIN)/mypy -p benchmarks.second
 	$(BIN)/mypy -p benchmarks.recorded
+	$(BIN)/mypy -p benchmarks.reading
 	$(BIN)/lint-imports
 
 .PHONY: format
