@@ -12,6 +12,7 @@ import numpy as np
 
 from .event import Event, EventKind
 from .job_word import is_alive, last_written, speaking_job, with_job
+from .open_artifact import open_artifact_file
 from .run import Run, SourceFile
 from .series import Series
 from .state import LONG_AGO, Progress, RunState, combine_states, infer_state
@@ -115,7 +116,7 @@ def _file_state(run: Run, file: int, now: float, alive: bool | None) -> tuple[Ru
             age, size = max(0.0, now - found.st_mtime), found.st_size
     # One that has bytes which nobody has read yet is not empty.
     is_empty = size == 0 and not source.bytes
-    if not run.is_over and (is_empty or _is_blank(source.path, size)):
+    if not run.is_over and (is_empty or _is_blank(source, size)):
         return (RunState.RUNNING if alive else RunState.UNKNOWN), EMPTY_SO_FAR
     return infer_state(
         events,
@@ -126,11 +127,14 @@ def _file_state(run: Run, file: int, now: float, alive: bool | None) -> tuple[Ru
     )
 
 
-def _is_blank(path: str, size: int | None) -> bool:
+def _is_blank(source: SourceFile, size: int | None) -> bool:
     """True for a file with nothing but white space in it, such as a single end of line."""
     if not size or size > MOST_BLANK:
         return False
-    with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
+    with (
+        contextlib.suppress(OSError, ValueError),
+        open_artifact_file(source.path, source.root) as file,
+    ):
         return not file.read(MOST_BLANK + 1).strip()
     return False
 

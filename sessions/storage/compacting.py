@@ -43,7 +43,7 @@ def whole_journal(triage: Triage) -> bytes:
     """Everything about a session as a fresh journal."""
     first = triage.entries[0].n - 1 if triage.entries else triage.last
     base = triage.base
-    is_new = not triage.spent and base.model_fields_set <= {"id", "title", "created"}
+    is_new = not first and not triage.spent and base.model_fields_set <= {"id", "title", "created"}
     head = header_line(base) if is_new else base_line(base, first, triage.spent)
     return head + b"".join(entry_line(entry) for entry in triage.entries)
 

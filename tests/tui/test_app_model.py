@@ -17,9 +17,9 @@ from mltd.runs.checkpoints import CheckpointCancelled, Limits
 from mltd.tui.engine.inspecting import branches
 from mltd.tui.engine.inspecting import looking as engine_looking
 from mltd.tui.engine.model_protocol import InspectRequest, StopInspect
-from mltd.tui.engine.protocol import RunsFound
+from mltd.tui.engine.protocol import Open, RunsFound
 from mltd.tui.screens.confirm import ConfirmScreen
-from tests.tui.app_scene import Served, Stage, healthy, piloted, write_log
+from tests.tui.app_scene import Served, Stage, healthy, piloted, staged, write_log
 from tests.tui.model_scene import look_here, looking, make_run, pane, read, save, study, weights
 
 
@@ -134,6 +134,20 @@ async def test_rows_that_are_not_here_are_fetched_as_one_gets_to_them(
         cursor_on(stage, "h.0-2")
         await stage.press("enter")
         await read(stage, lambda: "and 1 more" in stage.text)
+
+
+@piloted
+async def test_a_pane_that_is_laid_out_late_is_drawn_all_the_same(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = (str(run),)
+    async with staged(Served(Open(names)), *names) as stage:
+        await stage.until(lambda: stage.app.desk is not None)
+        # What was put off until after the next picture comes before the pane has a size.
+        with monkeypatch.context() as patch:
+            patch.setattr(stage.main, "call_after_refresh", lambda call, *given: call(*given))
+            stage.main.action_view("model")
+        await read(stage, lambda: study(stage).is_listed)
 
 
 @piloted

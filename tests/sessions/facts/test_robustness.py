@@ -123,8 +123,8 @@ def test_only_the_beginning_of_a_long_log_is_read(
     opened: list[InputStream] = []
     read = 0
 
-    def watched(path: str) -> InputStream:
-        stream = open_bytes(path)
+    def watched(path: str, root: str) -> InputStream:
+        stream = open_bytes(path, root)
         real = stream.read
 
         def counted(size: int | None = -1) -> bytes:

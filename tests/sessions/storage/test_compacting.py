@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mltd.sessions.actions.records import Rename
 from mltd.sessions.storage.compacting import KEPT, compacted, is_long, whole_journal
 from mltd.sessions.storage.journal import read_journal
 from mltd.sessions.triage import Triage
@@ -60,6 +61,11 @@ def test_undo_and_redo_do_the_same_in_what_was_kept(
     wish_for(triage, *more)  # type: ignore[arg-type]
     wish_for(short, *more)  # type: ignore[arg-type]
     assert len(short.session.notes) == len(triage.session.notes)
+
+
+def test_a_base_that_undo_made_new_again_hides_no_numbers() -> None:
+    short = _again(compacted(triage_of(Rename(title="other"), "undo", note(1)), 1)[1])
+    assert [entry.n for entry in short.entries] == [3]
 
 
 def test_what_was_added_up_cannot_be_undone() -> None:

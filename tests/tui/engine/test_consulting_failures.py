@@ -133,9 +133,9 @@ def test_where_it_is_switched_off_nothing_is_packed(scene: Scene, server: Messag
 def test_broken_settings_are_told(scene: Scene, server: MessagesServer, own_home: Path) -> None:
     path = own_home / ".config" / "mltd" / "config.toml"
     path.parent.mkdir(parents=True)
-    path.write_text("[claude]\nrounds = 'many'\n")
+    path.write_text("[claude\nrounds = 3\n")
     packed = scene.pack()
-    assert "claude.rounds" in packed.problem
+    assert "config.toml" in packed.problem
     assert packed.hint
 
 
