@@ -145,6 +145,8 @@ class MainScreen(JumpingScreen):
         self._focused_before: Widget | None = None
         self._is_furnished = False
         """True once all panes are there; the log and its last line come first."""
+        self._untold: Widget | None = None
+        """A pane that has got the keys and was not told its size yet."""
 
     def compose(self) -> ComposeResult:
         """The log first; what takes longer to load gets its place kept."""
@@ -197,6 +199,7 @@ class MainScreen(JumpingScreen):
             # The app was told to leave before it had quite arrived.
             return
         self._is_furnished = True
+        self.screen_layout_refresh_signal.subscribe(self, self._tell_size)
         self.post_message(self.Furnished())
         self._show_status()
         self._show_series()
@@ -346,10 +349,18 @@ class MainScreen(JumpingScreen):
             _focus(pane)
             # Focus looks up where the pane will be, and what was looked up is news to nobody: it
             # would hear neither that it is shown nor how large it is.
-            self.call_after_refresh(_tell_size, pane)
+            self._untold = pane
+            self.call_after_refresh(self._tell_size)
         if view == "heat":
             self.want_heat()
         self.post_message(self.Viewed(view))
+
+    def _tell_size(self, _: object = None) -> None:
+        """Tell a pane its size once it has one: a new pane may be laid out some turns later."""
+        pane = self._untold
+        if pane is not None and pane.is_attached and pane.size:
+            self._untold = None
+            pane.post_message(events.Resize(pane.size, pane.virtual_size, pane.container_size))
 
     def is_viewing(self, view: str) -> bool:
         """True if this pane has the screen to itself."""
@@ -396,11 +407,6 @@ class MainScreen(JumpingScreen):
 
 def _breadth(columns: int) -> str:
     return next(name for least, name in reversed(BREADTHS) if columns >= least)
-
-
-def _tell_size(pane: Widget) -> None:
-    if pane.is_attached and pane.size:
-        pane.post_message(events.Resize(pane.size, pane.virtual_size, pane.container_size))
 
 
 def _focus(pane: Widget) -> None:
