@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, settings
 from tests import kinds, warm_python
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_REQUIRE_SERVICES", "MLTD_ROTATIONS"}
+KEPT_SETTINGS = {"MLTD_CORPUS", "MLTD_CUTS", "MLTD_REQUIRE_SERVICES", "MLTD_ROTATIONS"}
 FOREIGN_PREFIXES = ("MLTD_", "XDG_", "SLURM_", "ANTHROPIC_")
 
 # The same examples everywhere, and no deadline: a busy machine is not a bug.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mltd.runs.discovery import RunFile, RunFiles, discover, explore, split_settings
 from mltd.runs.errors import InputError, LeadsOutError, MltdError
 from mltd.runs.ingest import Loaded, bring_here, load, read_stream
+from mltd.runs.remote.names import is_mirrored
 from mltd.runs.run import Run
 from mltd.runs.schedulers.attaching import attach, refused_runs
 from mltd.runs.thinning import MOST_COLUMN_BYTES
@@ -204,6 +205,10 @@ def follow(
         return UNUSABLE
     for files in found:
         bring_here(files)
+    if any(is_mirrored(files.root) for files in found):
+        from .link_notes import LinkNotes
+
+        LinkNotes(_note)
     followed = {id(run): _FollowedRun(run) for run in map(LiveRun, found)}
     live = [each.live for each in followed.values()]
     complained = 0

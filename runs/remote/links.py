@@ -169,6 +169,10 @@ class Links:
         """How the link to the host of this file is doing."""
         return self._link(self._split(path)[0]).state
 
+    def states(self) -> dict[str, LinkState]:
+        """How the link to each host is doing, by the name of the host."""
+        return {host.label: link.state for host, link in list(self._links.items())}
+
     def host_of(self, path: str) -> str:
         """What the host of this file is called."""
         return self._split(path)[0].label

@@ -11,6 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.runs.remote.conftest import Configure, configure, sshd  # noqa: F401 - fixtures
+from tests.runs.sources.sshd_server import SshdServer
+from tests.waiting import PATIENCE
+
 
 @contextmanager
 def following(*arguments: str) -> Iterator[subprocess.Popen[str]]:
@@ -44,7 +50,7 @@ def test_updates_come_as_the_file_grows(tmp_path: Path) -> None:
             stream.write("step 2 loss 2.0\n")
         assert next_points(process, 3)["last"] == [2, 2]
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert errors == ""
 
@@ -61,7 +67,7 @@ def test_polling_can_be_forced(tmp_path: Path) -> None:
 
 def test_nothing_to_follow_is_unusable(tmp_path: Path) -> None:
     with following(str(tmp_path / "missing")) as process:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert "missing" in errors
 
@@ -92,3 +98,26 @@ def test_findings_come_and_are_withdrawn_as_the_file_grows(tmp_path: Path) -> No
         second = next_document(process, 173)
         assert [f["id"] for f in second["findings"] if f["id"] == "nan_loss"] == []
         assert "nan_loss" in [f["id"] for f in second["withdrawn"]]
+
+
+def test_a_lost_link_is_told_and_so_is_its_return(
+    tmp_path: Path,
+    configure: Configure,  # noqa: F811
+    sshd: SshdServer,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MLTD_SSH", configure(""))
+    log = tmp_path / "train.log"
+    log.write_text("step 0 loss 3.0\nstep 1 loss 2.5\n")
+    with following(f"mltd-test:{log}") as process:
+        next_points(process, 2)
+        sshd.drop_connections()
+        with log.open("a") as stream:
+            stream.write("step 2 loss 2.0\n")
+        assert next_points(process, 3)["last"] == [2, 2]
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+    told = errors.splitlines()
+    assert all(line.startswith("mltd-tui: note: mltd-test: ") for line in told), told
+    assert told[0].endswith("it is tried again")
+    assert told[-1] == "mltd-tui: note: mltd-test: connected again"
