@@ -23,6 +23,8 @@ MOST_FAILURE_SHAPES = 1_000
 """Further shapes of line that may tell of failures."""
 MOST_HEADINGS = 4_096
 """Different headers of printed tables; rows below further ones are left out."""
+MOST_SETTINGS_BLOCKS = 4_096
+"""Printed blocks of settings that are read; a sweep of thousands of trials may print one each."""
 BYTES_PER_SHAPE = 8_192
 """For so many bytes of the log, each of the limits on shapes grows by one."""
 
@@ -36,6 +38,8 @@ class LeftOut(StrEnum):
     """Lines of high ranks."""
     SERIES = "series"
     """Values whose names came too late."""
+    SETTINGS = "settings"
+    """Blocks of settings that were not read as such."""
     HEADERS = "headers"
     """Rows of tables below headers that came too late."""
 
@@ -46,6 +50,8 @@ _SENTENCES = {
     LeftOut.RANKS: f"metrics of ranks above {MOST_RANKS - 1:,} were left out ({{count:,}} lines)",
     LeftOut.SERIES: f"only the first {MOST_SERIES:,} metric names were kept"
     " ({count:,} values of others were left out)",
+    LeftOut.SETTINGS: f"only the first {MOST_SETTINGS_BLOCKS:,} blocks of settings were read"
+    " ({count:,} lines may begin further ones)",
     LeftOut.HEADERS: f"only the first {MOST_HEADINGS:,} table headers were kept"
     " ({count:,} rows below others were left out)",
 }

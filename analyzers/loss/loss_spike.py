@@ -23,11 +23,12 @@ Try next: read the batches around the spike; look at grad_norm and lr in the ste
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.calibration import finding_confidence
 from ..core.curve import Curve
@@ -41,6 +42,8 @@ from .levels import loss_range
 _EDGE = 6.0
 """Times the usual step from one value of a running mean to the next."""
 _FEW = 8
+_MOST_JUDGED = 512
+"""Excursions that are judged one by one; a loss with more of them has no usual level."""
 
 
 @analyzer
@@ -73,7 +76,7 @@ class LossSpike:
         fall = loss_range(curve)
         if (early := self._at_the_start(curve)) is not None:
             yield self._report(view, curve, early)
-        ended = [self._ended(curve, spike) for spike in curve.excursions]
+        ended = [self._ended(curve, spike) for spike in _largest(curve.excursions)]
         spikes = [spike for spike in ended if self._is_spike(curve, spike, fall)]
         if view.facts.is_smoothed(curve):
             spikes = [spike for spike in spikes if _has_edge(curve, spike)]
@@ -145,11 +148,8 @@ class LossSpike:
         tells what comes by chance.
         """
         first = _end_of_beginning(curve, spike)
-        is_ordinary = np.isfinite(curve.y[first : spike.start])
-        for other in curve.excursions:
-            if other.start < spike.start and other.end is not None:
-                is_ordinary[max(0, other.start - first) : max(0, other.end - first)] = False
-        before = curve.y[first : spike.start][is_ordinary]
+        is_ordinary = curve.memo("ordinary", _ordinary)
+        before = curve.y[first : spike.start][is_ordinary[first : spike.start]]
         if len(before) < 8:
             return True, True
         is_new = spike.rise > self.stands_out * (float(before.max()) - spike.baseline)
@@ -188,6 +188,23 @@ class LossSpike:
             last_step=curve.step(end),
             details={"peak": spike.peak, "baseline": spike.baseline, "points": spike.points},
         )
+
+
+def _largest(excursions: Sequence[Excursion]) -> Sequence[Excursion]:
+    """As many excursions as are judged, the largest ones, in their order."""
+    if len(excursions) <= _MOST_JUDGED:
+        return excursions
+    least = sorted(excursion.rise for excursion in excursions)[-_MOST_JUDGED]
+    return [excursion for excursion in excursions if excursion.rise >= least]
+
+
+def _ordinary(curve: Curve) -> npt.NDArray[np.bool_]:
+    """Which points are finite and outside of all excursions that are over."""
+    is_ordinary = np.isfinite(curve.y)
+    for excursion in curve.excursions:
+        if excursion.end is not None:
+            is_ordinary[excursion.start : excursion.end] = False
+    return is_ordinary
 
 
 def _among_few(curve: Curve) -> Excursion | None:

@@ -14,6 +14,7 @@ from ..event import Event
 from ..events.collect import collect
 from ..events.rule import FAILURES
 from ..harvest import Harvest, Ints
+from ..limits import MOST_SETTINGS_BLOCKS, LeftOut
 from ..statements import statements_in
 from .cleaning import CleanChunk, decode
 from .plan import Plan
@@ -95,6 +96,7 @@ class Collector:
     _blocks: RecordBlocks
     _repeated: set[int] = field(default_factory=set)
     """Plans of failures that were told hundreds of times."""
+    _settings_blocks: int = 0
 
     def collect(
         self,
@@ -142,11 +144,17 @@ class Collector:
             if plan.looks_in_vain >= MOST_IN_VAIN:
                 continue
             before = texts.looks
-            if plan.may_start_config and (dump := config_from_lines(texts, index, final=final)):
+            may_start_config = plan.may_start_config
+            if may_start_config and self._settings_blocks >= MOST_SETTINGS_BLOCKS:
+                may_start_config = False
+                count = harvest.left_out.get(LeftOut.SETTINGS, 0)
+                harvest.left_out[LeftOut.SETTINGS] = count + 1
+            if may_start_config and (dump := config_from_lines(texts, index, final=final)):
                 config, reached = dump
                 if reached == index:
                     found.stop = index
                     return found
+                self._settings_blocks += 1
                 settings.update(config)
                 found.skipped[index:reached] = True
             elif plan.may_open_record and (block := self._blocks.read(texts, index, final=final)):

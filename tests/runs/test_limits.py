@@ -12,7 +12,7 @@ from mltd.runs import limits
 from mltd.runs import run as run_module
 from mltd.runs.config.dumps import config_from_lines
 from mltd.runs.formats import axis_names, tabular
-from mltd.runs.ingest import read_file
+from mltd.runs.ingest import read_file, read_stream
 from mltd.runs.roles import Roles, shipped
 from mltd.runs.run import Run
 from mltd.runs.text import assembly, collector, shape_budget
@@ -235,3 +235,13 @@ def test_the_settings_are_asked_once_for_all_columns_of_a_table(
     monkeypatch.setattr(axis_names, "current", counted)
     assert axis_names.axis_sources(["step", *(f"column_{n}" for n in range(500))]) == {"step": [0]}
     assert len(asked) == 1
+
+
+def test_blocks_of_settings_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "MOST_SETTINGS_BLOCKS", 3)
+    block = "config_{0}:\n  optimizer:\n    lr: 0.{0}\n    name: adam\n"
+    run = Run("made")
+    text = "".join(block.format(number) for number in range(10))
+    read_stream(run, "train.log", iter([text.encode()]))
+    assert run.files[0].left_out[limits.LeftOut.SETTINGS] >= 1
+    assert "blocks of settings" in run.files[0].notice
