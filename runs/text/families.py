@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from ..events.rule import FAILURES
 from .plan import Plan
 
-_WORD_WITH_DIGIT = re.compile(rb"[\w/.+~\x80-\xff-]*\d[\w/.+~\x80-\xff-]*")
+_WORD_WITH_DIGIT = re.compile(
+    # From the beginning of a word only, and without going back: words may be long.
+    rb"(?<![\w/.+~\x80-\xff-])[A-Za-z_/.+~\x80-\xff-]*+\d[\w/.+~\x80-\xff-]*+"
+)
 _ENOUGH_MEMBERS = 24
 """Members that must be of no interest before the rest are taken to be."""
 _MOST_EVENTS = 500
