@@ -18,7 +18,7 @@ _XZ_MEMORY_BYTES = 512 << 20
 """`xz -9` needs 64 MiB; a header that asks for more than this is not a log."""
 LEAST_LIMIT = 32 << 20
 """Unpacked bytes that are read of any file, however well it was packed."""
-MOST_GROWTH = 40
+MOST_GROWTH = 32
 """Further bytes that are read for each packed byte; logs have 5 to 30, a bomb has thousands."""
 
 
