@@ -46,6 +46,7 @@ def test_a_remote_log_is_followed_over_a_cut(
         session.press("q")
         assert session.wait_end() == 0
     kept = own_home / ".cache" / "mltd"
+    assert kept.is_dir()
     assert not [path for path in kept.rglob("*") if path.is_file()], "copies are removed"
 
 
